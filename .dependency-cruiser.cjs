@@ -1,0 +1,48 @@
+// The direction of dependencies (design §3): cli → algorithms → samples → store ← gateway, rollouts, tracing.
+const src = '^packages/agentlightning/src/';
+const only = (name, from, allowed) => ({
+  name,
+  severity: 'error',
+  comment: `${from}/ may import only: ${allowed.join(', ')}`,
+  from: { path: `${src}${from}/`, pathNot: '\\.test\\.ts$' },
+  to: { path: src, pathNot: [`${src}(errors\\.ts$|${[from, ...allowed].map((folder) => `${folder}/`).join('|')})`] },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    only('store-knows-nobody', 'store', []),
+    only('samples-are-pure', 'samples', ['store', 'engines']),
+    only('engines-layer', 'engines', []),
+    only('upstreams-layer', 'upstreams', ['store', 'engines']),
+    only('gateway-layer', 'gateway', ['store', 'upstreams']),
+    only('rollouts-layer', 'rollouts', ['store']),
+    only('metrics-layer', 'metrics', []),
+    only('algorithms-layer', 'algorithms', ['samples', 'store', 'engines', 'metrics']),
+    only('server-layer', 'server', ['store', 'gateway', 'upstreams', 'engines']),
+    {
+      name: 'samples-no-io',
+      severity: 'error',
+      comment: 'samples/ is data in, data out: no file, network, process or clock module',
+      from: { path: `${src}samples/`, pathNot: '\\.test\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'engine-alone',
+      severity: 'error',
+      from: { path: '^packages/engine/src' },
+      to: { path: '^packages/agentlightning' },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js'],
+    },
+  },
+};

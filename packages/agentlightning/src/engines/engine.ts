@@ -1,0 +1,12 @@
+/** The engine contract is owned by the engine package, so that an engine never has to know the trainer. */
+export type {
+  Engine,
+  EngineInfo,
+  ForwardBackwardResult,
+  LossSpec,
+  OptimStep,
+  SampledTokens,
+  SampleRequest,
+  SampleResult,
+  TrainRow,
+} from '@agentlightning/engine';

@@ -1,0 +1,77 @@
+/** What a run reports. A sink gets every event in order; a new sink is one file and one line in `sinks.ts`. */
+
+/** A mean with the bounds of its 95 % interval. */
+export interface Estimate {
+  mean: number;
+  low: number;
+  high: number;
+  count: number;
+}
+
+export interface StepMetrics {
+  kind: 'step';
+  step: number;
+  steps: number;
+  policyVersion: number;
+  /** Mean reward of the step's graded training rollouts; null when none was graded. */
+  reward: Estimate | null;
+  /** Share of graded rollouts whose reward reaches the success threshold. */
+  success: Estimate | null;
+  rollouts: number;
+  /** Rollouts without a reward, by failure code; they are masked, never 0. */
+  ungraded: Record<string, number>;
+  groups: number;
+  zeroVarianceGroups: number;
+  calls: number;
+  trainedCalls: number;
+  /** Calls that did not reach the optimiser, by reason. */
+  dropped: Record<string, number>;
+  sampledTokens: number;
+  trainedTokens: number;
+  /** Prompt and sampled tokens per second of the whole step. */
+  tokensPerSecond: number;
+  loss: number | null;
+  gradNorm: number | null;
+  clipFraction: number | null;
+  learningRate: number;
+  /** |log prob recorded at sampling − log prob recomputed for the same weights|, nats. Null when nothing could be compared. */
+  mismatch: { max: number; mean: number } | null;
+  seconds: { rollouts: number; training: number; total: number };
+  secondsLeft: number;
+}
+
+export interface ValidationMetrics {
+  kind: 'validation';
+  step: number;
+  policyVersion: number;
+  tasks: number;
+  rollouts: number;
+  reward: Estimate | null;
+  success: Estimate | null;
+  ungraded: Record<string, number>;
+  /** Reward by task id, for paired comparison of two validations. */
+  byTask: Record<string, number | null>;
+  seconds: number;
+}
+
+export interface NoticeMetrics {
+  kind: 'notice';
+  step: number;
+  level: 'info' | 'warning';
+  /** Stable code, for instance `no_variance`, `no_trainable_rows`. */
+  code: string;
+  message: string;
+}
+
+export interface CheckpointMetrics {
+  kind: 'checkpoint';
+  step: number;
+  path: string;
+}
+
+export type MetricsEvent = StepMetrics | ValidationMetrics | NoticeMetrics | CheckpointMetrics;
+
+export interface MetricsSink {
+  write(event: MetricsEvent): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+import type { Json, JsonObject, SamplingParameters } from '../store/types.ts';
+
+export interface ToolDefinition {
+  name: string;
+  description?: string;
+  /** JSON schema. */
+  parameters?: JsonObject;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON text, exactly as the model wrote it. */
+  arguments: string;
+}
+
+export interface Message {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  content: string;
+  toolCalls?: ToolCall[];
+  /** For role `tool`: the call it answers. */
+  toolCallId?: string;
+  name?: string;
+}
+
+/** The one internal form of a request; every dialect translates to it and every upstream takes it. */
+export interface Turn {
+  model: string;
+  messages: Message[];
+  tools: ToolDefinition[];
+  toolChoice: 'auto' | 'none' | 'required' | { name: string };
+  sampling: SamplingParameters;
+  /** Number of choices. */
+  n: number;
+  stream: boolean;
+  includeUsage: boolean;
+  wantLogProbs: boolean;
+  /** Fields the dialect does not know; they survive to upstreams that may. */
+  extra: { [key: string]: Json };
+}
+
+/** What an upstream tells while it answers. Order per choice: prompt, then tokens / text / tool-call, then finish. */
+export type TurnEvent =
+  | { type: 'prompt'; ids: Int32Array | null }
+  | { type: 'tokens'; choice: number; ids: number[]; logProbs: number[]; policyVersion: number | null }
+  | { type: 'text'; choice: number; text: string }
+  | { type: 'tool-call'; choice: number; call: ToolCall }
+  | { type: 'finish'; choice: number; reason: 'stop' | 'length' | 'tool_calls'; rawText: string };
+
+export interface UpstreamContext {
+  /** Calls of one attempt share exact prefixes: the upstream keeps what it needs under this key. */
+  attemptId: string;
+  agentName: string | null;
+  signal: AbortSignal;
+}
+
+export interface Upstream {
+  readonly name: string;
+  /** Trained policy's name, or null for a frozen model. */
+  readonly policy: string | null;
+  readonly modelId: string;
+  generate(turn: Turn, context: UpstreamContext): AsyncIterable<TurnEvent>;
+  /** The attempt has ended; nothing of it needs to be kept. */
+  forget(attemptId: string): void;
+}
