@@ -1,24 +1,24 @@
-/** Whose fault an error is: `user` (files, settings), `agent`, `upstream`, `system` (the machine's or ours). */
-export type ErrorCategory = 'user' | 'agent' | 'upstream' | 'system';
+type EngineErrorCategory = 'user' | 'agent' | 'upstream' | 'system';
 
-export interface EngineErrorOptions {
-  /** Stable, snake_case, for machines: `tensor_missing`. */
+interface EngineErrorOptions {
+  /** Stable, snake_case, for machines: `row_too_long`. */
   code: string;
-  /** What happened and where: names file, tensor or field. */
+  /** What happened and where. */
   message: string;
   /** What to do next. */
   hint?: string;
-  category?: ErrorCategory;
+  category?: EngineErrorCategory;
   retryable?: boolean;
   cause?: unknown;
 }
 
+/** The same marker and fields as `AgentLightningError`, which recognises errors of this package by it without importing it. */
 const marker = Symbol.for('agentlightning.error');
 
-/** The engine's one error. Carries the family's marker, so `AgentLightningError.isInstance` of agentlightning is true for it. */
+/** Every error this package throws on purpose. */
 export class EngineError extends Error {
   readonly code: string;
-  readonly category: ErrorCategory;
+  readonly category: EngineErrorCategory;
   readonly retryable: boolean;
   readonly hint: string | undefined;
   readonly [marker] = true;
