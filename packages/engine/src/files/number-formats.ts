@@ -1,0 +1,47 @@
+/**
+ * Conversions between float32 and the 16-bit formats of weight files. Both directions are exact where the target can
+ * hold the number; float32 → bfloat16 rounds to the nearest, ties to even, as IEEE 754 and PyTorch do.
+ */
+
+/** bfloat16 is the upper half of a float32. */
+export function float32FromBfloat16(halves: Uint16Array): Float32Array {
+  const bits = new Uint32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) bits[i] = halves[i]! << 16;
+  return new Float32Array(bits.buffer);
+}
+
+export function bfloat16FromFloat32(values: Float32Array): Uint16Array {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  const halves = new Uint16Array(values.length);
+  for (let i = 0; i < bits.length; i++) {
+    const word = bits[i]!;
+    const notANumber = (word & 0x7fffffff) > 0x7f800000;
+    // Rounding could carry a NaN's mantissa into infinity, so a NaN keeps its upper half with the quiet bit set.
+    halves[i] = notANumber ? (word >>> 16) | 0x40 : (word + 0x7fff + ((word >>> 16) & 1)) >>> 16;
+  }
+  return halves;
+}
+
+/** IEEE 754 binary16, by a table of all 65,536 values. */
+export function float32FromFloat16(halves: Uint16Array): Float32Array {
+  const table = float16Table();
+  const values = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) values[i] = table[halves[i]!]!;
+  return values;
+}
+
+let float16Values: Float32Array | undefined;
+
+function float16Table(): Float32Array {
+  float16Values ??= Float32Array.from({ length: 0x10000 }, (_, half) => float16Value(half));
+  return float16Values;
+}
+
+function float16Value(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1;
+  const exponent = (half >>> 10) & 0x1f;
+  const fraction = half & 0x3ff;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
