@@ -1,0 +1,47 @@
+/** Rows that share one run of a graph of static shape. */
+export interface Batch {
+  /** Rows of the graph; at least `rows.length`, the rest is padding. */
+  size: number;
+  /** Positions of each row in the graph. */
+  length: number;
+  /** Indices into the planned rows. */
+  rows: number[];
+}
+
+const shortBuckets = [16, 32, 48];
+
+/**
+ * Packs rows of mixed length into few shapes. Longest rows come first, so the rows of a batch are of similar length and only the
+ * last batch is not full; its size is a half, a quarter, … of the full one, so that sessions can be reused between calls.
+ *
+ * @param positions predicted positions of each row; rows without any are left out
+ * @param tokensPerBatch aim for size · length
+ */
+export function planBatches(positions: readonly number[], tokensPerBatch: number): Batch[] {
+  const order = [...positions.keys()].filter((row) => positions[row]! > 0);
+  order.sort((a, b) => positions[b]! - positions[a]! || a - b);
+  const batches: Batch[] = [];
+  for (let taken = 0; taken < order.length; ) {
+    const length = bucketLength(positions[order[taken]!]!);
+    const full = Math.max(1, Math.floor(tokensPerBatch / length));
+    const rows = order.slice(taken, taken + full);
+    batches.push({ size: batchSize(rows.length, full), length, rows });
+    taken += rows.length;
+  }
+  return batches;
+}
+
+/** 16, 32, 48, then powers of two and the halves between them: at most a third of a row is padding. */
+function bucketLength(positions: number): number {
+  const short = shortBuckets.find((length) => positions <= length);
+  if (short !== undefined) return short;
+  let length = 64;
+  while (positions > length * 1.5) length *= 2;
+  return positions <= length ? length : length * 1.5;
+}
+
+function batchSize(rows: number, full: number): number {
+  let size = full;
+  while (size > 1 && Math.ceil(size / 2) >= rows) size = Math.ceil(size / 2);
+  return size;
+}

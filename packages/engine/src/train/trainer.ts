@@ -1,0 +1,176 @@
+import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow } from '../contract.ts';
+import type { OrtModule, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
+import {
+  assertModelConfig,
+  embeddingName,
+  type LoraConfig,
+  loraShapes,
+  type ModelConfig,
+  mergeLora,
+  type Parameters,
+  parameterShapes,
+} from '../model/index.ts';
+import { type Batch, planBatches } from './buckets.ts';
+import { addInto, scatterAddRows } from './gradients.ts';
+import { Optimizer, type OptimizerState } from './optimizer.ts';
+import { parameterTensors } from './parameter-tensors.ts';
+import { assertRows } from './rows.ts';
+import { SessionCache } from './session-cache.ts';
+import { TrainSession } from './train-session.ts';
+
+export interface TrainerOptions {
+  ort: OrtModule;
+  config: ModelConfig;
+  /** Used in place: training changes these arrays. */
+  parameters: Parameters;
+  /** Present: the adapters are trained (in place) and the parameters are not. */
+  lora?: { config: LoraConfig; adapters: Parameters };
+  /** Tokens of a run, padding included; more take memory, fewer take time. 2048 by default. */
+  tokensPerBatch?: number;
+  /** Sessions kept for reuse, one for each shape and purpose. 8 by default. */
+  maxSessions?: number;
+  /** `intraOpNumThreads` says how many threads compute. */
+  sessionOptions?: OrtSessionOptions;
+  /** For backends that lack ONNX Runtime's CPU-only operators. */
+  portable?: boolean;
+}
+
+/** Holds the weights and teaches them. Calls run one after another, in the order they were made. */
+export class Trainer {
+  readonly config: ModelConfig;
+  /** The live weights, without adapters. */
+  readonly parameters: Parameters;
+  readonly lora: { config: LoraConfig; adapters: Parameters } | undefined;
+  /** The live weights that training changes: the adapters with LoRA, otherwise all parameters. */
+  readonly trainable: Parameters;
+  private readonly options: TrainerOptions;
+  private readonly trainableShapes: Map<string, Shape>;
+  private readonly tensors: Record<string, OrtTensor>;
+  private readonly sessions: SessionCache<TrainSession>;
+  private readonly optimizer: Optimizer;
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** @throws {EngineError} when the configuration is invalid, or a tensor's size is not what it says */
+  constructor(options: TrainerOptions) {
+    assertModelConfig(options.config);
+    this.options = options;
+    this.config = options.config;
+    this.parameters = options.parameters;
+    this.lora = options.lora;
+    this.trainable = options.lora?.adapters ?? options.parameters;
+    this.sessions = new SessionCache(options.maxSessions ?? 8);
+    const shapes = parameterShapes(options.config);
+    this.trainableShapes = options.lora === undefined ? shapes : loraShapes(options.config, options.lora.config);
+    this.tensors = {
+      ...parameterTensors(options.ort, shapes, options.parameters),
+      ...parameterTensors(options.ort, this.trainableShapes, this.trainable),
+    };
+    this.optimizer = new Optimizer(this.trainable, (name) => this.trainableShapes.get(name)!.length > 1);
+  }
+
+  /** Log probs of each row, nats, aligned with its tokens; entry 0 is 0. */
+  async forward(rows: readonly TrainRow[]): Promise<Float32Array[]> {
+    assertRows(rows, 'forward', this.config);
+    return this.exclusively(async () => {
+      const { logProbs } = await this.runAll(rows, undefined);
+      return logProbs;
+    });
+  }
+
+  /** Adds the gradients of the loss, summed over all tokens of all rows, to those gathered since the last step. When a run fails, none are left. */
+  async forwardBackward(rows: readonly TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult> {
+    assertRows(rows, loss.name, this.config);
+    return this.exclusively(async () => {
+      try {
+        return await this.runAll(rows, loss);
+      } catch (error) {
+        this.optimizer.clearGradients();
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * AdamW; its defaults are those of the paper (0.9, 0.999, 1e-8, no decay). Returns the gradients' norm before clipping.
+   * @throws {EngineError} `gradients_not_finite`, with weights and state unchanged
+   */
+  async optimStep(step: OptimStep): Promise<{ gradNorm: number }> {
+    return this.exclusively(async () => this.optimizer.step(step));
+  }
+
+  /** The live optimizer state; copy or write it before the next step. */
+  optimizerState(): OptimizerState {
+    return this.optimizer.snapshot();
+  }
+
+  /** Copies weights (of the trainable parameters) and optimizer state in, and drops gathered gradients. */
+  async restore(saved: { trainable: Parameters; optimizer: OptimizerState }): Promise<void> {
+    return this.exclusively(async () => {
+      parameterTensors(this.options.ort, this.trainableShapes, saved.trainable);
+      this.optimizer.restore(saved.optimizer);
+      for (const [name, values] of this.trainable) values.set(saved.trainable.get(name)!);
+    });
+  }
+
+  /** The weights that sampling uses: adapters merged in. Untouched matrices are the live arrays, not copies. */
+  mergedParameters(): Parameters {
+    if (this.lora === undefined) return this.parameters;
+    return mergeLora(this.config, this.parameters, this.lora.config, this.lora.adapters);
+  }
+
+  async close(): Promise<void> {
+    return this.exclusively(async () => this.sessions.clear());
+  }
+
+  private async runAll(rows: readonly TrainRow[], loss: LossSpec | undefined): Promise<ForwardBackwardResult> {
+    const logProbs = rows.map((row) => new Float32Array(row.tokenIds.length));
+    const positions = rows.map((row) => row.tokenIds.length - 1);
+    let total = 0;
+    for (const batch of planBatches(positions, this.options.tokensPerBatch ?? 2048)) {
+      const session = await this.session(batch, loss?.name ?? 'forward');
+      const result = await session.run(
+        batch.rows.map((row) => rows[row]!),
+        loss,
+      );
+      batch.rows.forEach((row, index) => {
+        const from = index * batch.length;
+        logProbs[row]!.set(result.logProbs.subarray(from, from + positions[row]!), 1);
+      });
+      total += result.loss;
+      for (const [name, gradient] of result.gradients) addInto(this.optimizer.gradient(name), gradient);
+      if (result.embeddingRows !== undefined) {
+        scatterAddRows(
+          this.optimizer.gradient(embeddingName),
+          session.ids,
+          result.embeddingRows,
+          this.config.hiddenSize,
+        );
+      }
+    }
+    return { loss: total, logProbs };
+  }
+
+  private async session(batch: Batch, purpose: 'forward' | LossSpec['name']): Promise<TrainSession> {
+    const { ort, config, sessionOptions, portable } = this.options;
+    const { size, length } = batch;
+    return this.sessions.get(`${purpose} ${size}x${length}`, async () =>
+      TrainSession.create(
+        {
+          config,
+          batch: size,
+          length,
+          purpose,
+          ...(this.lora === undefined ? {} : { lora: this.lora.config }),
+          ...(portable === undefined ? {} : { portable }),
+        },
+        { ort, parameters: this.tensors, ...(sessionOptions === undefined ? {} : { sessionOptions }) },
+      ),
+    );
+  }
+
+  private async exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.last.then(work);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+}
