@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+import type { SchemaNode } from './schema-tree.ts';
+
+const page = new URL('../../../../docs/configuration.md', import.meta.url);
+
+function leaves(node: SchemaNode & { default?: unknown }, path: string): { path: string; fallback: unknown }[] {
+  const below = [
+    ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, path)),
+    ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key)),
+  ];
+  return below.length > 0 ? below : [{ path, fallback: node.default }];
+}
+
+it('explains every field, with its default, and no field that is gone', async () => {
+  const rows = (await readFile(page, 'utf8')).split('\n').filter((line) => line.startsWith('| `'));
+  const documented = new Map(
+    rows.flatMap((row) => {
+      const [, keys = '', defaults = ''] = row.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      const names = [...keys.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+      const values = defaults.split(', ');
+      return names.map((name, index) => [name, (values[index] ?? defaults).replaceAll('`', '')] as const);
+    }),
+  );
+  const fields = leaves(z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode, '');
+  expect([...documented.keys()].sort()).toEqual([...new Set(fields.map((field) => field.path))].sort());
+  for (const { path, fallback } of fields) {
+    if (fallback === undefined) continue;
+    const text = typeof fallback === 'object' ? JSON.stringify(fallback) : String(fallback);
+    expect(`${path} ${documented.get(path)}`).toBe(`${path} ${text}`);
+  }
+});

@@ -1,0 +1,82 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ConfigError } from './errors.ts';
+import type { Config } from './schema.ts';
+
+const configFileNames = ['agl.config.ts', 'agl.config.mts', 'agl.config.mjs', 'agl.config.js', 'agl.config.json'];
+
+/** The configuration file at `pathOrFolder`, absolute. */
+export async function findConfigFile(pathOrFolder: string): Promise<string> {
+  const path = resolve(pathOrFolder);
+  const kind = await kindOf(path);
+  if (kind === 'file') return path;
+  if (kind === null) {
+    throw new ConfigError({
+      code: 'config_not_found',
+      message: `There is no configuration at ${path}.`,
+      hint: 'Give the path of an agl.config file or of its folder, or make one with `agl init`.',
+    });
+  }
+  const present = new Set(await readdir(path));
+  const [first, second] = configFileNames.filter((name) => present.has(name));
+  if (first === undefined) {
+    throw new ConfigError({
+      code: 'config_not_found',
+      message: `${path} has no configuration file (${configFileNames.join(', ')}).`,
+      hint: 'Give the path of one, or make one with `agl init`.',
+    });
+  }
+  if (second !== undefined) {
+    throw new ConfigError({
+      code: 'config_ambiguous',
+      message: `${path} has both ${first} and ${second}.`,
+      hint: 'Remove one of them, or give the path of the file.',
+    });
+  }
+  return join(path, first);
+}
+
+/** A copy in which every field that names a file or folder has gone through `resolvePath`. */
+export function resolvePaths(config: Config, resolvePath: (path: string) => string): Config {
+  const resolved = structuredClone(config);
+  const { agent, grader, tasks, policy, checkpoints } = resolved;
+  if ('module' in agent) agent.module = resolvePath(agent.module);
+  else agent.cwd = resolvePath(agent.cwd ?? '.');
+  if (typeof grader === 'object' && 'module' in grader) grader.module = resolvePath(grader.module);
+  if (typeof grader === 'object' && 'command' in grader) grader.cwd = resolvePath(grader.cwd ?? '.');
+  tasks.train = resolvePath(tasks.train);
+  if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
+  policy.model = resolvePath(policy.model);
+  if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
+  resolved.store = resolvePath(resolved.store);
+  return resolved;
+}
+
+/** @throws {ConfigError} for the first field whose file or folder does not exist */
+export async function requireFiles(config: Config, source: string): Promise<void> {
+  const { agent, grader, tasks, policy } = config;
+  const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
+    'module' in agent ? ['agent.module', agent.module, 'file'] : ['agent.cwd', agent.cwd, 'folder'],
+    ['tasks.train', tasks.train, 'file'],
+    ['tasks.validation', tasks.validation, 'file'],
+    ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],
+    ['grader.cwd', typeof grader === 'object' && 'command' in grader ? grader.cwd : undefined, 'folder'],
+    ['policy.model', policy.model, 'folder'],
+  ];
+  for (const [field, path, kind] of needed) {
+    if (path === undefined) continue;
+    const found = await kindOf(path);
+    if (found === kind) continue;
+    throw new ConfigError({
+      code: 'config_file_missing',
+      message: `${source}: ${field} names ${path}, ${found === null ? 'which does not exist' : `which is a ${found}, not a ${kind}`}.`,
+      hint: 'Correct the path; relative ones start at the configuration file.',
+    });
+  }
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return null;
+  return found.isDirectory() ? 'folder' : 'file';
+}

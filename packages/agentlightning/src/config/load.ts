@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, extname, resolve } from 'node:path';
+import { createJiti } from 'jiti';
+import { defineConfig } from './define-config.ts';
+import { ConfigError } from './errors.ts';
+import { findConfigFile, requireFiles, resolvePaths } from './files.ts';
+import { describeMistakes } from './mistakes.ts';
+import { type Config, configSchema } from './schema.ts';
+
+export interface LoadedConfig {
+  config: Config;
+  /** Absolute path of the file it came from. */
+  file: string;
+}
+
+/** Values that win over the file's, as nested objects (`{ algorithm: { steps: 5 } }`). Give file paths in them as absolute ones. */
+export type ConfigOverrides = { readonly [key: string]: unknown };
+
+/**
+ * Reads `agl.config.ts`, `.mjs`, `.js` or `.json`, from a file or from the folder that holds it.
+ * @returns the effective configuration, its file paths absolute and proven to exist
+ * @throws {ConfigError} naming the file and every wrong field
+ */
+export async function loadConfig(pathOrFolder: string, overrides: ConfigOverrides = {}): Promise<LoadedConfig> {
+  const file = await findConfigFile(pathOrFolder);
+  const written = await evaluate(file);
+  const config = parseConfig(merge(written, overrides), { source: basename(file), folder: dirname(file) });
+  await requireFiles(config, basename(file));
+  return { config, file };
+}
+
+/**
+ * Checks a configuration value and fills in the defaults; relative file paths are taken from `folder`.
+ * Also for a run's stored configuration, whose paths are absolute already.
+ */
+export function parseConfig(value: unknown, { source, folder }: { source: string; folder: string }): Config {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return resolvePaths(parsed.data, (path) => resolve(folder, path));
+  const mistakes = describeMistakes(parsed.error.issues, value);
+  throw new ConfigError({
+    code: 'config_invalid',
+    message:
+      mistakes.length === 1
+        ? `${source}: ${mistakes[0]}`
+        : `${source} has ${mistakes.length} mistakes:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`,
+    hint: 'Every key is explained in docs/configuration.md.',
+  });
+}
+
+async function evaluate(file: string): Promise<unknown> {
+  if (extname(file) === '.json') return parseJson(await readFile(file, 'utf8'), file);
+  // The configuration may import { defineConfig } from this package even when it is not installed beside the file.
+  const jiti = createJiti(import.meta.url, {
+    moduleCache: false,
+    fsCache: false,
+    interopDefault: false,
+    virtualModules: { agentlightning: { defineConfig } },
+  });
+  let exports: { default?: unknown };
+  try {
+    exports = await jiti.import<{ default?: unknown }>(file);
+  } catch (cause) {
+    throw new ConfigError({
+      code: 'config_unreadable',
+      message: `${file} cannot be run: ${cause instanceof Error ? cause.message : String(cause)}`,
+      hint: 'Mend the error in the file; it is ordinary JavaScript or TypeScript.',
+      cause,
+    });
+  }
+  if (exports.default === undefined) {
+    throw new ConfigError({
+      code: 'config_no_default_export',
+      message: `${file} has no default export.`,
+      hint: 'Write `export default defineConfig({ … })`.',
+    });
+  }
+  return exports.default;
+}
+
+function parseJson(source: string, file: string): unknown {
+  try {
+    return JSON.parse(source.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new ConfigError({
+      code: 'config_unreadable',
+      message: `${file} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+      hint: 'Mend the JSON, or use agl.config.mjs, where comments and trailing commas are fine.',
+      cause,
+    });
+  }
+}
+
+function merge(base: unknown, over: unknown): unknown {
+  if (!isPlainObject(base) || !isPlainObject(over)) return over === undefined ? base : over;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) merged[key] = merge(base[key], value);
+  return merged;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+
+/**
+ * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
+ * Objects are strict: an unknown key is a mistake, never ignored.
+ */
+const text = z.string().min(1);
+const count = z.int().min(1);
+const seconds = z.number().positive();
+const fraction = z.number().min(0).max(1);
+const command = z.union([text, z.array(text).min(1)]);
+const environment = z.record(z.string(), z.string()).default({});
+
+const moduleAgent = z.strictObject({
+  module: text,
+  export: text.default('default'),
+  concurrency: count.default(4),
+  timeoutSeconds: seconds.default(60),
+  env: environment,
+});
+
+const commandAgent = z.strictObject({
+  command,
+  output: z.enum(['stdout-last-line', 'none']).default('stdout-last-line'),
+  concurrency: count.default(4),
+  timeoutSeconds: seconds.default(60),
+  graceSeconds: z.number().min(0).default(5),
+  env: environment,
+  cwd: text.optional(),
+});
+
+const grader = z.union([
+  z.enum(['numeric-match', 'exact-match']),
+  z.strictObject({ module: text, export: text.default('default'), timeoutSeconds: seconds.default(30) }),
+  z.strictObject({ command, cwd: text.optional(), timeoutSeconds: seconds.default(30) }),
+  z.strictObject({ rewardFrom: z.enum(['agent', 'stdout']) }),
+]);
+
+const tasks = z.strictObject({
+  train: text,
+  validation: text.optional(),
+  inputFields: z.array(text).min(1).optional(),
+});
+
+const policy = z.strictObject({
+  name: text.default('policy'),
+  model: text,
+  adapter: z
+    .strictObject({ rank: count, alpha: z.number().positive(), targets: z.array(text).min(1).optional() })
+    .optional(),
+  threads: count.optional(),
+  backend: z.enum(['native', 'wasm']).optional(),
+});
+
+const sampling = z.strictObject({
+  // Training compares samples of one policy with each other; greedy ones would all be equal.
+  temperature: z.number().positive().default(1),
+  topP: z.number().positive().max(1).default(1),
+  topK: z.int().min(0).default(0),
+  maxTokens: count.default(256),
+});
+
+const algorithm = z.strictObject({
+  name: z.literal('grpo').default('grpo'),
+  groupSize: z.int().min(2).default(8),
+  tasksPerStep: count.default(16),
+  steps: z.int().min(0).default(100),
+  learningRate: z.number().min(0).default(1e-4),
+  warmupSteps: z.int().min(0).default(0),
+  schedule: z.enum(['constant', 'linear', 'cosine']).default('constant'),
+  clipLow: z.number().min(0).default(0.2),
+  clipHigh: z.number().min(0).default(0.28),
+  epochs: count.default(1),
+  minibatches: count.default(1),
+  maxGradNorm: z.number().min(0).default(1),
+  weightDecay: z.number().min(0).default(0),
+  beta1: fraction.default(0.9),
+  beta2: fraction.default(0.99),
+  scaleByStd: z.boolean().default(true),
+  successThreshold: z.number().default(1),
+});
+
+const validation = z.strictObject({
+  every: z.int().min(0).default(0),
+  tasks: count.optional(),
+  temperature: z.number().min(0).default(1),
+  rolloutsPerTask: count.default(1),
+});
+
+const checkpoints = z.strictObject({
+  every: count.default(10),
+  keep: count.default(3),
+  folder: text.optional(),
+});
+
+export const configSchema = z.strictObject({
+  name: text.optional(),
+  agent: z.union([moduleAgent, commandAgent]),
+  tasks,
+  grader,
+  policy,
+  sampling: sampling.prefault({}),
+  algorithm: algorithm.prefault({}),
+  validation: validation.prefault({}),
+  checkpoints: checkpoints.prefault({}),
+  retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
+  server: z.strictObject({ host: text.default('127.0.0.1'), port: z.int().min(0).max(65_535).default(0) }).prefault({}),
+  store: text.default('.agl/store.db'),
+  seed: z.int().default(1),
+});
+
+/** The effective configuration: defaults filled in; after `loadConfig`, file paths are absolute. */
+export type Config = z.output<typeof configSchema>;
+
+/** What a person writes. */
+export type ConfigInput = z.input<typeof configSchema>;
