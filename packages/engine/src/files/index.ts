@@ -1,0 +1,5 @@
+/** What is on disk: weight files, model folders, and writing that a kill cannot halve. Must not know graphs, training or workers. */
+export { recoverFolder, writeError, writeFileAtomic, writeFolderAtomic } from './atomic.ts';
+export { isJsonObject, type JsonObject, readJsonObject, readOptionalJsonObject } from './json-file.ts';
+export { readSafetensors, type Tensor } from './safetensors.ts';
+export { type WritableTensor, writeSafetensors } from './safetensors-writer.ts';
