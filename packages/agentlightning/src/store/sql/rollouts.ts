@@ -1,0 +1,94 @@
+import type { Kysely } from 'kysely';
+import { NotFoundError, StoreError } from '../errors.ts';
+import type { RolloutQuery } from '../store.ts';
+import type { Rollout, RolloutRequest } from '../types.ts';
+import { chunksOf } from './chunks.ts';
+import { type RolloutRow, toRollout } from './rows.ts';
+import { findTasks, requireRun } from './runs.ts';
+import type { StoreSchema } from './schema.ts';
+
+type Database = Kysely<StoreSchema>;
+
+/** Known ids are left as they are. @returns one rollout a request, in the order of the requests */
+export async function enqueueRollouts(db: Database, requests: RolloutRequest[], now: number): Promise<Rollout[]> {
+  for (const request of requests) assertCountable(request);
+  for (const runId of new Set(requests.map((request) => request.runId))) await requireRun(db, runId);
+  const tasks = await findTasks(
+    db,
+    requests.map((request) => request.taskId),
+  );
+  const unknown = requests.find((request) => !tasks.has(request.taskId));
+  if (unknown) throw new NotFoundError('task', unknown.taskId);
+
+  for (const chunk of chunksOf(requests)) {
+    await db
+      .insertInto('rollouts')
+      .values(chunk.map((request) => newRow(request, now)))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+  const rows = await rolloutRows(
+    db,
+    requests.map((request) => request.id),
+  );
+  return rows.map(toRollout);
+}
+
+function newRow(request: RolloutRequest, now: number) {
+  return {
+    id: request.id,
+    run_id: request.runId,
+    task_id: request.taskId,
+    group_id: request.groupId,
+    mode: request.mode,
+    step: request.step,
+    seed: request.seed,
+    max_attempts: request.maxAttempts,
+    state: 'queued' as const,
+    failure: null,
+    created_at: now,
+    ended_at: null,
+  };
+}
+
+function assertCountable(request: RolloutRequest): void {
+  const bad =
+    (!Number.isSafeInteger(request.step) && 'step') ||
+    (!Number.isSafeInteger(request.seed) && 'seed') ||
+    (!(Number.isSafeInteger(request.maxAttempts) && request.maxAttempts >= 1) && 'maxAttempts');
+  if (!bad) return;
+  throw new StoreError({
+    code: 'invalid_value',
+    message: `Rollout "${request.id}" has ${bad} ${request[bad]}; a whole number${bad === 'maxAttempts' ? ' of at least 1' : ''} was expected.`,
+  });
+}
+
+/** One row an id, in the order of the ids. @throws {NotFoundError} naming the first unknown id */
+export async function rolloutRows(db: Database, ids: string[]): Promise<RolloutRow[]> {
+  const found = new Map<string, RolloutRow>();
+  for (const chunk of chunksOf([...new Set(ids)])) {
+    const rows = await db.selectFrom('rollouts').selectAll().where('id', 'in', chunk).execute();
+    for (const row of rows) found.set(row.id, row);
+  }
+  return ids.map((id) => {
+    const row = found.get(id);
+    if (!row) throw new NotFoundError('rollout', id);
+    return row;
+  });
+}
+
+export async function findRollout(db: Database, id: string): Promise<Rollout | null> {
+  const row = await db.selectFrom('rollouts').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ? toRollout(row) : null;
+}
+
+/** Oldest first. */
+export async function listRollouts(db: Database, query: RolloutQuery): Promise<Rollout[]> {
+  let select = db.selectFrom('rollouts').selectAll().orderBy('seq');
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  if (query.step !== undefined) select = select.where('step', '=', query.step);
+  if (query.mode !== undefined) select = select.where('mode', '=', query.mode);
+  if (query.states !== undefined) select = select.where('state', 'in', query.states);
+  if (!query.includeSuperseded) select = select.where('superseded', '=', 0);
+  return (await select.execute()).map(toRollout);
+}

@@ -1,0 +1,4 @@
+export interface Migration {
+  name: string;
+  sql: string;
+}

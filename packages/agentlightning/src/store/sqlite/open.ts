@@ -1,0 +1,92 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { Kysely } from 'kysely';
+import { uuidv7 } from 'uuidv7';
+import { StoreError } from '../errors.ts';
+import { SqlStore, type StoreSchema } from '../sql/index.ts';
+import type { Store } from '../store.ts';
+import { type Database, sqliteDialect } from './dialect.ts';
+import { translateDriverError } from './driver-errors.ts';
+import { assertStoreOrEmpty, migrate } from './migrate.ts';
+import { type OwnerLock, takeOwnership } from './owner-lock.ts';
+
+export interface SqliteStoreOptions {
+  /** Created when it does not exist, with its folder. */
+  path: string;
+  /** UTC, whole milliseconds. */
+  clock?: () => number;
+  /** Time-ordered ids. */
+  ids?: () => string;
+}
+
+/**
+ * Opens the store in one SQLite file. Until `close`, this process alone may have it open for writing; other programs may read.
+ *
+ * @throws {StoreError} `store_in_use`, `not_a_store`, `schema_too_new`, `store_corrupted`, `disk_full`, `store_unavailable`
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, clock = Date.now } = options;
+  const { database, owner } = openDatabase({ path, now: clock() });
+  return sqliteStoreOver({ ...options, database, owner });
+}
+
+export interface OpenDatabase {
+  database: Database;
+  owner: OwnerLock;
+}
+
+/** The file, checked, owned and migrated. */
+export function openDatabase({ path, now }: { path: string; now: number }): OpenDatabase {
+  let database: Database | undefined;
+  let owner: OwnerLock | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    assertDatabaseOrNothing(path);
+    database = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true });
+    assertStoreOrEmpty(database, path);
+    owner = takeOwnership(path);
+    configure(database);
+    migrate(database, { path, now });
+    return { database, owner };
+  } catch (error) {
+    database?.close();
+    owner?.release();
+    throw translateDriverError(error, path);
+  }
+}
+
+export function sqliteStoreOver(options: SqliteStoreOptions & OpenDatabase): Store {
+  const { path, database, owner, clock = Date.now, ids = uuidv7 } = options;
+  const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path }) });
+  const close = async (): Promise<void> => {
+    await db.destroy();
+    if (database.isOpen) database.close(); // Kysely closes what it has used only
+    owner.release();
+  };
+  return new SqlStore({ db, name: path, clock, ids, close });
+}
+
+/**
+ * WAL with NORMAL: a commit is in the operating system's hands when it returns, so it survives a killed process;
+ * the last commits before a power failure may be lost, the file stays whole.
+ */
+function configure(database: Database): void {
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+}
+
+/**
+ * SQLite refuses files of another kind by itself, but takes a few bytes for an empty database and would overwrite them.
+ * Looked at by `stat` alone: opening and closing the file here would drop the locks that this process has on it.
+ */
+function assertDatabaseOrNothing(path: string): void {
+  const minHeaderBytes = 100;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found || found.size === 0 || (found.isFile() && found.size >= minHeaderBytes)) return;
+  throw new StoreError({
+    code: 'not_a_store',
+    category: 'user',
+    message: `${path} is ${found.isFile() ? 'no SQLite database' : 'not a file'}.`,
+    hint: 'Choose another path for the store, or move what is there away.',
+  });
+}
