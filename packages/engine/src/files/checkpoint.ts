@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../errors.ts';
-import { isJsonObject, readJsonObject } from './json-file.ts';
 import { openSafetensors, type SafetensorsReader } from './safetensors.ts';
+import { isJsonObject, readJsonObject } from './text-file.ts';
 
 /** The weights of a model folder, in one file or in shards. */
 export interface Checkpoint {

@@ -1,5 +1,11 @@
 /** What is on disk: weight files, model folders, and writing that a kill cannot halve. Must not know graphs, training or workers. */
 export { recoverFolder, writeError, writeFileAtomic, writeFolderAtomic } from './atomic.ts';
-export { isJsonObject, type JsonObject, readJsonObject, readOptionalJsonObject } from './json-file.ts';
 export { readSafetensors, type Tensor } from './safetensors.ts';
 export { type WritableTensor, writeSafetensors } from './safetensors-writer.ts';
+export {
+  isJsonObject,
+  type JsonObject,
+  readJsonObject,
+  readOptionalJsonObject,
+  readOptionalText,
+} from './text-file.ts';

@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { EngineError } from '../errors.ts';
-import { readError } from './json-file.ts';
 import { float32FromBfloat16, float32FromFloat16 } from './number-formats.ts';
 import { headerLength, parseHeader, type TensorEntry } from './safetensors-header.ts';
+import { readError } from './text-file.ts';
 
 /** An open weight file: its checked header, and its tensors on demand. */
 export interface SafetensorsReader {

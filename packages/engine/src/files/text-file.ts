@@ -3,17 +3,30 @@ import { EngineError } from '../errors.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** @throws {EngineError} `file_missing`, `file_unreadable`, `json_invalid`, each naming the file */
-export async function readJsonObject(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+/** @throws {EngineError} `file_missing`, `file_unreadable`, naming the file */
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause: unknown) => {
     throw readError(path, cause);
   });
-  return parseJsonObject(text, path);
 }
 
-/** `undefined` when the file does not exist. Other errors as of `readJsonObject`. */
+/** @throws {EngineError} as `readText`, and `json_invalid` */
+export async function readJsonObject(path: string): Promise<JsonObject> {
+  return parseJsonObject(await readText(path), path);
+}
+
+/** `undefined` when the file does not exist. */
+export async function readOptionalText(path: string): Promise<string | undefined> {
+  return unlessMissing(readText(path));
+}
+
+/** `undefined` when the file does not exist. */
 export async function readOptionalJsonObject(path: string): Promise<JsonObject | undefined> {
-  return readJsonObject(path).catch((error: unknown) => {
+  return unlessMissing(readJsonObject(path));
+}
+
+async function unlessMissing<T>(content: Promise<T>): Promise<T | undefined> {
+  return content.catch((error: unknown) => {
     if (error instanceof EngineError && error.code === 'file_missing') return undefined;
     throw error;
   });
