@@ -23,6 +23,9 @@ export interface Message {
   name?: string;
 }
 
+/** `sampling.maxTokens` of a client that set no bound: the context alone bounds the answer. */
+export const noTokenLimit = Number.MAX_SAFE_INTEGER;
+
 /** The one internal form of a request; every dialect translates to it and every upstream takes it. */
 export interface Turn {
   model: string;
@@ -30,6 +33,8 @@ export interface Turn {
   tools: ToolDefinition[];
   toolChoice: 'auto' | 'none' | 'required' | { name: string };
   sampling: SamplingParameters;
+  /** The part of `sampling` that the client itself asked for; the rest is the protocol's defaults. */
+  sent: Partial<SamplingParameters>;
   /** Number of choices. */
   n: number;
   stream: boolean;
@@ -41,17 +46,30 @@ export interface Turn {
 
 /** What an upstream tells while it answers. Order per choice: prompt, then tokens / text / tool-call, then finish. */
 export type TurnEvent =
-  | { type: 'prompt'; ids: Int32Array | null }
-  | { type: 'tokens'; choice: number; ids: number[]; logProbs: number[]; policyVersion: number | null }
+  /** `maxTokens` is the bound in force, once the context's room is known. */
+  | { type: 'prompt'; ids: Int32Array | null; maxTokens?: number }
+  /** `texts` is the text of each token, given when `turn.wantLogProbs`. */
+  | {
+      type: 'tokens';
+      choice: number;
+      ids: number[];
+      logProbs: number[];
+      policyVersion: number | null;
+      texts?: string[];
+    }
   | { type: 'text'; choice: number; text: string }
   | { type: 'tool-call'; choice: number; call: ToolCall }
-  | { type: 'finish'; choice: number; reason: 'stop' | 'length' | 'tool_calls'; rawText: string };
+  | { type: 'finish'; choice: number; reason: 'stop' | 'length' | 'tool_calls'; rawText: string }
+  /** Token counts of a service that gives no ids. */
+  | { type: 'usage'; promptTokens: number; completionTokens: number };
 
 export interface UpstreamContext {
   /** Calls of one attempt share exact prefixes: the upstream keeps what it needs under this key. */
   attemptId: string;
   agentName: string | null;
   signal: AbortSignal;
+  /** Id of the `index`-th tool call of a choice: the same for the same seed, because templates may render it into later prompts. */
+  toolCallId(choice: number, index: number): string;
 }
 
 export interface Upstream {

@@ -1,0 +1,90 @@
+import type { ToolCall, TurnEvent } from '../upstreams/index.ts';
+
+export interface AnswerChoice {
+  index: number;
+  /** Text without tool calls. */
+  content: string;
+  toolCalls: ToolCall[];
+  tokenIds: number[];
+  logProbs: number[];
+  /** Text of each token, when log probs were asked for. */
+  tokenTexts: string[];
+  policyVersions: { from: number; version: number }[];
+  /** Null until the choice is finished. */
+  finishReason: 'stop' | 'length' | 'tool_calls' | null;
+  /** Text with its tool calls still in it; of an unfinished choice what was told so far. */
+  rawText: string;
+}
+
+/** An answer as far as it has come: the events of an upstream, put together. */
+export class Answer {
+  promptIds: Int32Array | null = null;
+  /** The bound in force, when the upstream told one. */
+  maxTokens: number | null = null;
+  readonly choices: AnswerChoice[];
+  #usage: { promptTokens: number; completionTokens: number } | null = null;
+
+  constructor(n: number) {
+    this.choices = Array.from({ length: n }, (_, index) => ({
+      index,
+      content: '',
+      toolCalls: [],
+      tokenIds: [],
+      logProbs: [],
+      tokenTexts: [],
+      policyVersions: [],
+      finishReason: null,
+      rawText: '',
+    }));
+  }
+
+  apply(event: TurnEvent): void {
+    if (event.type === 'prompt') {
+      this.promptIds = event.ids;
+      this.maxTokens = event.maxTokens ?? null;
+    } else if (event.type === 'usage') {
+      this.#usage = event;
+    } else {
+      const choice = this.choices[event.choice];
+      if (choice !== undefined) applyToChoice(choice, event);
+    }
+  }
+
+  get complete(): boolean {
+    return this.choices.every((choice) => choice.finishReason !== null);
+  }
+
+  /** True once an upstream has told anything of the answer itself. */
+  get begun(): boolean {
+    return this.choices.some((choice) => choice.rawText !== '' || choice.tokenIds.length > 0);
+  }
+
+  get usage(): { promptTokens: number; completionTokens: number } {
+    if (this.#usage !== null) return this.#usage;
+    const completionTokens = this.choices.reduce((sum, choice) => sum + choice.tokenIds.length, 0);
+    return { promptTokens: this.promptIds?.length ?? 0, completionTokens };
+  }
+}
+
+function applyToChoice(choice: AnswerChoice, event: Exclude<TurnEvent, { type: 'prompt' | 'usage' }>): void {
+  switch (event.type) {
+    case 'tokens':
+      if (event.policyVersion !== null && choice.policyVersions.at(-1)?.version !== event.policyVersion) {
+        choice.policyVersions.push({ from: choice.tokenIds.length, version: event.policyVersion });
+      }
+      for (const id of event.ids) choice.tokenIds.push(id);
+      for (const logProb of event.logProbs) choice.logProbs.push(logProb);
+      for (const text of event.texts ?? []) choice.tokenTexts.push(text);
+      return;
+    case 'text':
+      choice.content += event.text;
+      choice.rawText += event.text;
+      return;
+    case 'tool-call':
+      choice.toolCalls.push(event.call);
+      return;
+    case 'finish':
+      choice.finishReason = event.reason;
+      choice.rawText = event.rawText;
+  }
+}

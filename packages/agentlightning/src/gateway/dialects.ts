@@ -1,0 +1,5 @@
+import { chat } from './dialects/chat.ts';
+import type { Dialect } from './dialects/dialect.ts';
+
+/** Every wire protocol the gateway speaks: a new one is one file and one line here. */
+export const dialects: readonly Dialect[] = [chat];

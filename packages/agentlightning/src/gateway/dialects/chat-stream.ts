@@ -1,0 +1,118 @@
+import type { TurnEvent } from '../../upstreams/index.ts';
+import type { Answer } from '../answer.ts';
+import type { Problem } from '../problem.ts';
+import { chatError, logProbEntry, toolCallBody, usageBody } from './chat-answer.ts';
+import type { AnswerHead, DialectStream } from './dialect.ts';
+
+/** Tokens whose text has not been sent yet: they go out with the next text of their choice. */
+interface PendingTokens {
+  ids: number[];
+  logProbs: string[];
+}
+
+/**
+ * `chat.completion.chunk` events. What does not change between chunks is written once; a chunk costs one
+ * `JSON.stringify` of its text.
+ */
+export class ChatStream implements DialectStream {
+  readonly #head: AnswerHead;
+  readonly #open: string;
+  readonly #close: string;
+  readonly #wantIds: boolean;
+  readonly #pending: PendingTokens[];
+  #promptIds: Int32Array | null = null;
+  #begun = false;
+
+  constructor(head: AnswerHead) {
+    this.#head = head;
+    this.#open = `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},`;
+    this.#close = head.turn.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
+    this.#wantIds = head.turn.extra.return_token_ids === true;
+    this.#pending = Array.from({ length: head.turn.n }, () => ({ ids: [], logProbs: [] }));
+  }
+
+  event(event: TurnEvent): string {
+    switch (event.type) {
+      case 'prompt':
+        this.#promptIds = event.ids;
+        return '';
+      case 'tokens':
+        this.#keepTokens(event);
+        return '';
+      case 'text':
+        return this.#begin() + this.#chunk(event.choice, `{"content":${JSON.stringify(event.text)}}`, null);
+      case 'tool-call':
+        return this.#begin() + this.#toolCall(event);
+      case 'finish':
+      case 'usage':
+        return '';
+    }
+  }
+
+  end(answer: Answer): string {
+    let text = this.#begin();
+    for (const choice of answer.choices) text += this.#chunk(choice.index, '{}', choice.finishReason);
+    if (this.#head.turn.includeUsage)
+      text += `${this.#open}"choices":[],"usage":${JSON.stringify(usageBody(answer))}}\n\n`;
+    return `${text}data: [DONE]\n\n`;
+  }
+
+  error(problem: Problem): string {
+    return `data: ${JSON.stringify(chatError(problem))}\n\n`;
+  }
+
+  /** The role of each choice, once, before anything else. */
+  #begin(): string {
+    if (this.#begun) return '';
+    this.#begun = true;
+    const promptIds =
+      this.#wantIds && this.#promptIds !== null ? `,"prompt_token_ids":[${this.#promptIds.join(',')}]` : '';
+    let text = '';
+    for (let choice = 0; choice < this.#head.turn.n; choice += 1) {
+      const body = `{"index":${choice},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}`;
+      text += `${this.#open}"choices":[${body}]${promptIds}${this.#close}`;
+    }
+    return text;
+  }
+
+  #chunk(choice: number, delta: string, finishReason: string | null): string {
+    const { logProbs, ids } = this.#take(choice);
+    const finish = finishReason === null ? 'null' : `"${finishReason}"`;
+    return `${this.#open}"choices":[{"index":${choice},"delta":${delta},"logprobs":${logProbs},"finish_reason":${finish}${ids}}]${this.#close}`;
+  }
+
+  #toolCall({ choice, call }: Extract<TurnEvent, { type: 'tool-call' }>): string {
+    const delta = JSON.stringify({ tool_calls: [{ index: this.#callIndex(choice), ...toolCallBody(call) }] });
+    return this.#chunk(choice, delta, null);
+  }
+
+  readonly #calls = new Map<number, number>();
+
+  #callIndex(choice: number): number {
+    const index = this.#calls.get(choice) ?? 0;
+    this.#calls.set(choice, index + 1);
+    return index;
+  }
+
+  #keepTokens(event: Extract<TurnEvent, { type: 'tokens' }>): void {
+    const pending = this.#pending[event.choice];
+    if (pending === undefined) return;
+    if (this.#wantIds) pending.ids.push(...event.ids);
+    for (const [index, text] of (event.texts ?? []).entries()) {
+      pending.logProbs.push(JSON.stringify(logProbEntry(text, event.logProbs[index])));
+    }
+  }
+
+  #take(choice: number): { logProbs: string; ids: string } {
+    const pending = this.#pending[choice]!;
+    const { turn } = this.#head;
+    const logProbs =
+      turn.wantLogProbs && pending.logProbs.length > 0
+        ? `{"content":[${pending.logProbs.join(',')}],"refusal":null}`
+        : 'null';
+    const ids = this.#wantIds ? `,"token_ids":[${pending.ids.join(',')}]` : '';
+    pending.ids = [];
+    pending.logProbs = [];
+    return { logProbs, ids };
+  }
+}

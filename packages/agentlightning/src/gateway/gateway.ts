@@ -1,0 +1,206 @@
+import type { Store } from '../store/store.ts';
+import type { Json, JsonObject } from '../store/types.ts';
+import { mixSeed, type Turn, UpstreamError } from '../upstreams/index.ts';
+import { Answer } from './answer.ts';
+import type { AnswerHead, Dialect, DialectStream } from './dialects/dialect.ts';
+import { type Problem, problemOf } from './problem.ts';
+import { type CallHead, callRecord } from './recording.ts';
+import { RequestError } from './request-error.ts';
+import type { Route, Routes } from './routes.ts';
+import { enforceSampling } from './sampling.ts';
+import type { Session } from './session.ts';
+
+export interface GatewayOptions {
+  routes: Routes;
+  /** Null: sessions that want a record get no answer. */
+  store: Pick<Store, 'recordCall'> | null;
+  newId: () => string;
+  /** UTC milliseconds. */
+  now: () => number;
+  /** A call could not be recorded: no further answer can be trusted to be kept. */
+  onFatal: (error: unknown) => void;
+}
+
+/** Where the answer goes. After the client has left, everything is ignored. */
+export interface AnswerSink {
+  json(status: number, body: string, headers: Record<string, string>): void;
+  /** Begins the stream with its first part. Resolves when the client has room for more. */
+  write(part: string): void | Promise<void>;
+  end(part: string): void;
+  readonly begun: boolean;
+}
+
+export interface ModelCall {
+  dialect: Dialect;
+  body: Json;
+  session: Session;
+  /** From the path or the header. */
+  agentName: string | null;
+  /** Aborted by the server when the client leaves, by the session when the attempt ends. */
+  abort: AbortController;
+  sink: AnswerSink;
+}
+
+/** A call that has been understood and routed. */
+interface Prepared {
+  route: Route;
+  turn: Turn;
+  record: CallHead;
+  head: AnswerHead;
+  stream: DialectStream | null;
+}
+
+/** Answers calls, and acknowledges none that is not recorded (design §5). */
+export class Gateway {
+  readonly #options: GatewayOptions;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects: every outcome reaches the sink. */
+  async answer(call: ModelCall): Promise<void> {
+    const leave = call.session.enter(call.abort);
+    try {
+      const prepared = this.#prepare(call);
+      await this.#run(call, prepared);
+    } catch (error) {
+      refuse(call, null, problemOf(error));
+    } finally {
+      leave();
+    }
+  }
+
+  #prepare({ dialect, body, session, agentName }: ModelCall): Prepared {
+    const asked = dialect.parse(body);
+    const route = this.#options.routes.resolve(asked.model, session.mode);
+    const startedAt = this.#options.now();
+    const { sequence, seed } = session.nextCall();
+    const { turn, overridden } = enforceSampling(asked, {
+      mode: session.mode,
+      sampling: session.sampling,
+      policy: route.upstream.policy,
+      seed,
+    });
+    if (asked.model !== route.alias) overridden.model = asked.model;
+    const id = this.#options.newId();
+    const head: AnswerHead = { id, model: route.alias, created: Math.floor(startedAt / 1000), turn };
+    return {
+      route,
+      turn,
+      head,
+      stream: turn.stream ? dialect.stream(head) : null,
+      record: {
+        id,
+        attemptId: session.attemptId,
+        rolloutId: session.rolloutId,
+        sequence,
+        agentName: agentName ?? route.agentName ?? session.agentName,
+        model: route.alias,
+        policy: route.upstream.policy,
+        dialect: dialect.name,
+        request: body as JsonObject,
+        sampling: turn.sampling,
+        overridden,
+        startedAt,
+      },
+    };
+  }
+
+  async #run(call: ModelCall, prepared: Prepared): Promise<void> {
+    const { dialect, session, abort, sink } = call;
+    const answer = new Answer(prepared.turn.n);
+    const { firstTokenAt, error } = await this.#generate(call, prepared, answer);
+    const failed = error !== undefined;
+    const response = failed ? null : dialect.answer(prepared.head, answer);
+    if (session.recorded) {
+      const outcome = {
+        response,
+        failure: failed ? { error, cancelled: abort.signal.aborted } : null,
+        endedAt: this.#options.now(),
+        firstTokenAt,
+      };
+      try {
+        await this.#record(callRecord(prepared.record, answer, outcome));
+      } catch (cause) {
+        this.#options.onFatal(cause);
+        refuse(call, prepared.stream, notRecorded(cause));
+        return;
+      }
+    }
+    if (failed) refuse(call, prepared.stream, problemOf(error));
+    else if (prepared.stream === null) sink.json(200, JSON.stringify(response), {});
+    else sink.end(prepared.stream.end(answer));
+  }
+
+  /** Runs the upstream to its end, whether the client still reads or not. */
+  async #generate(
+    { session, abort, sink }: ModelCall,
+    { route, turn, record, stream }: Prepared,
+    answer: Answer,
+  ): Promise<{ firstTokenAt: number | null; error?: unknown }> {
+    let firstTokenAt: number | null = null;
+    const context = {
+      attemptId: session.attemptId,
+      agentName: record.agentName,
+      signal: abort.signal,
+      toolCallId: (choice: number, index: number) =>
+        toolCallId(turn.sampling.seed ?? 0, record.sequence, choice, index),
+    };
+    try {
+      for await (const event of route.upstream.generate(turn, context)) {
+        answer.apply(event);
+        if (stream === null) continue;
+        if (event.type !== 'prompt') firstTokenAt ??= this.#options.now();
+        const part = stream.event(event);
+        const room = part === '' ? undefined : sink.write(part);
+        if (room !== undefined) await room;
+      }
+      if (!answer.complete) throw unfinished(route.upstream.name);
+      return { firstTokenAt };
+    } catch (error) {
+      return { firstTokenAt, error: abort.signal.aborted ? abort.signal.reason : (error ?? 'unknown error') };
+    }
+  }
+
+  async #record(call: Parameters<Store['recordCall']>[0]): Promise<void> {
+    if (this.#options.store === null) throw new Error('This gateway has no store.');
+    await this.#options.store.recordCall(call);
+  }
+}
+
+function refuse({ dialect, sink }: ModelCall, stream: DialectStream | null, problem: Problem): void {
+  if (stream !== null && sink.begun) {
+    sink.end(stream.error(problem));
+  } else {
+    // OpenAI's and Anthropic's clients retry by status unless this header says otherwise.
+    const headers: Record<string, string> = problem.retryable ? {} : { 'x-should-retry': 'false' };
+    sink.json(problem.status, JSON.stringify(dialect.error(problem)), headers);
+  }
+}
+
+function notRecorded(cause: unknown): Problem {
+  return problemOf(
+    new RequestError({
+      code: 'not_recorded',
+      status: 503,
+      message: 'The answer could not be recorded, so it is not given.',
+      cause,
+    }),
+  );
+}
+
+function unfinished(name: string): UpstreamError {
+  return new UpstreamError({
+    code: 'broken_stream',
+    status: 502,
+    retryable: true,
+    message: `The model service "${name}" ended its answer before it was finished.`,
+  });
+}
+
+/** The same for the same seed and place, unlike between the calls of an attempt. */
+function toolCallId(seed: number, sequence: number, choice: number, index: number): string {
+  const halves = [0, 1].map((half) => mixSeed(seed, sequence, choice, index, half).toString(16).padStart(8, '0'));
+  return `call_${halves.join('')}`;
+}

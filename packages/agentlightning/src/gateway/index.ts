@@ -1,0 +1,14 @@
+/**
+ * The one door to the models: translates dialects, knows whose call it is, records every call before it is acknowledged.
+ * It knows stores and upstreams by their interfaces, and nothing of HTTP servers, engines or what is learnt from the calls.
+ */
+export { type AccessRequest, createAccess, isLoopback } from './access.ts';
+export type { Dialect } from './dialects/dialect.ts';
+export { dialects } from './dialects.ts';
+export { type AnswerSink, Gateway, type ModelCall } from './gateway.ts';
+export { type Problem, problemOf } from './problem.ts';
+export { RequestError } from './request-error.ts';
+export { addOwnReward } from './rewards.ts';
+export { type Route, Routes } from './routes.ts';
+export type { Session, SessionOptions, SessionSampling } from './session.ts';
+export { Sessions } from './sessions.ts';

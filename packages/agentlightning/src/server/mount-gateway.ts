@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AccessRequest, Dialect, Gateway, Routes, Session } from '../gateway/index.ts';
+import { RequestError } from '../gateway/index.ts';
+import type { Json } from '../store/types.ts';
+import type { CallsUnderWay } from './calls-under-way.ts';
+import { ReplySink } from './reply-sink.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Shapes the errors of the route. */
+    dialect?: Dialect;
+  }
+}
+
+export interface MountedGateway {
+  gateway: Gateway;
+  dialects: readonly Dialect[];
+  routes: Routes;
+  access: (request: AccessRequest) => Session;
+  callsUnderWay: CallsUnderWay;
+  closing: () => boolean;
+}
+
+/** Where a base URL may point: clients add the rest. `/v1` may be part of it or not. */
+const bases = [
+  '',
+  '/rollout/:rolloutId/attempt/:attempt',
+  '/agent/:agentName',
+  '/rollout/:rolloutId/attempt/:attempt/agent/:agentName',
+].flatMap((base) => [`${base}/v1`, base]);
+
+interface BaseParameters {
+  rolloutId?: string;
+  attempt?: string;
+  agentName?: string;
+  '*'?: string;
+}
+
+/** Mounts every dialect and the list of models under every base path. */
+export function mountGateway(app: FastifyInstance, mounted: MountedGateway): void {
+  for (const base of bases) {
+    for (const dialect of mounted.dialects) {
+      for (const path of dialect.paths) {
+        app.post(`${base}${path}`, { config: { dialect } }, (request, reply) =>
+          answerCall(mounted, dialect, request, reply),
+        );
+      }
+    }
+    app.get(`${base}/models`, (request) => {
+      sessionOf(mounted, request);
+      return mounted.routes.models();
+    });
+    // A model's name may have slashes in it.
+    app.get(`${base}/models/*`, (request) => {
+      sessionOf(mounted, request);
+      return mounted.routes.model((request.params as BaseParameters)['*'] ?? '');
+    });
+  }
+}
+
+/** @throws {RequestError} when the key does not open the path */
+export function sessionOf({ access }: Pick<MountedGateway, 'access'>, request: FastifyRequest): Session {
+  const { rolloutId, attempt } = request.params as BaseParameters;
+  const apiKey = request.headers['x-api-key'];
+  return access({
+    authorization: request.headers.authorization,
+    apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+    host: request.headers.host,
+    rolloutId,
+    attempt,
+  });
+}
+
+async function answerCall(
+  { gateway, access, callsUnderWay, closing }: MountedGateway,
+  dialect: Dialect,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const session = sessionOf({ access }, request);
+  const agentName = agentNameOf(request);
+  reply.hijack();
+  await gateway.answer({
+    dialect,
+    body: request.body as Json,
+    session,
+    agentName,
+    abort: callsUnderWay.begin(reply.raw),
+    sink: new ReplySink(reply.raw, closing),
+  });
+}
+
+function agentNameOf(request: FastifyRequest): string | null {
+  const header = request.headers['x-agl-agent'];
+  const name = (request.params as BaseParameters).agentName ?? (typeof header === 'string' ? header : undefined);
+  if (name === undefined) return null;
+  if (/^[\p{L}\p{N}_.:/ -]{1,100}$/u.test(name)) return name;
+  throw new RequestError({
+    code: 'invalid_agent_name',
+    field: 'x-agl-agent',
+    message: 'An agent name has 1 to 100 letters, digits, spaces or characters of "_.:/-".',
+  });
+}
