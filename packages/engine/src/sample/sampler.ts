@@ -1,0 +1,215 @@
+import { setImmediate } from 'node:timers/promises';
+import type { SampledTokens, SampleRequest, SampleResult } from '../contract.ts';
+import { EngineError } from '../errors.ts';
+import type { OrtModule, OrtSessionOptions } from '../graph/index.ts';
+import type { ModelConfig, Parameters } from '../model/index.ts';
+import { Answer } from './answer.ts';
+import { KeyValueCache } from './cache.ts';
+import { assertSampleRequest } from './request.ts';
+import { type BatchLimits, type Row, Scheduler, type Step } from './scheduler.ts';
+import { StepRunner } from './step-runner.ts';
+import { StopTextWatch, type TextPieces } from './stop-text.ts';
+
+export interface SamplerOptions {
+  ort: OrtModule;
+  config: ModelConfig;
+  /** Used without a copy: the caller must not change them any more. */
+  weights: Parameters;
+  /** Policy version of `weights`. */
+  version: number;
+  /** Requests that are answered at the same time; others wait. */
+  slots: number;
+  sessionOptions?: OrtSessionOptions;
+  /** Needed by requests with stop texts. */
+  textPieces?: () => TextPieces;
+  /** How prompts are read; see `BatchLimits`. */
+  limits?: Partial<BatchLimits>;
+  /** Called after each run of the model, when its tokens have been given out. */
+  onStep?: () => void;
+}
+
+interface SampleOptions {
+  signal?: AbortSignal;
+  onTokens?: (tokens: SampledTokens) => void;
+}
+
+interface Job {
+  readonly promptIds: Int32Array;
+  readonly answer: Answer;
+  readonly options: SampleOptions;
+  readonly resolve: (result: SampleResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Runs large enough to keep the cores busy, and small enough that their outputs, which are copied, stay small. */
+const defaultLimits = { prefillTokens: 1024, prefillWidth: 512, prefillBurst: 4096 };
+
+/** Answers many requests at once, one token of each per run of the model. */
+export class Sampler {
+  private readonly options: SamplerOptions;
+  private readonly runner: StepRunner;
+  private readonly cache: KeyValueCache;
+  private readonly scheduler: Scheduler<Job>;
+  private readonly jobs = new Set<Job>();
+  private readonly publications: { version: number; weights: Parameters; done: () => void }[] = [];
+  private version: number;
+  private busy = false;
+  private working: Promise<void> = Promise.resolve();
+  private closed = false;
+
+  static async create(options: SamplerOptions): Promise<Sampler> {
+    return new Sampler(options, await StepRunner.create(options));
+  }
+
+  private constructor(options: SamplerOptions, runner: StepRunner) {
+    this.options = options;
+    this.runner = runner;
+    this.version = options.version;
+    this.cache = new KeyValueCache(options.config);
+    this.scheduler = new Scheduler({ slots: options.slots, ...defaultLimits, ...options.limits });
+  }
+
+  /**
+   * @throws {EngineError} what `assertSampleRequest` throws; `stop_text_unsupported`; `logits_not_finite`; `engine_closed`
+   */
+  async sample(request: SampleRequest, options: SampleOptions = {}): Promise<SampleResult> {
+    if (this.closed) throw closedError();
+    assertSampleRequest(request, this.options.config);
+    const answer = new Answer(request, this.options.config.maxTokens, this.stopTexts(request));
+    if (options.signal?.aborted === true) return answer.result('cancelled');
+    return new Promise((resolve, reject) => {
+      const job = { promptIds: request.promptIds, answer, options, resolve, reject };
+      this.jobs.add(job);
+      this.scheduler.add(job);
+      this.start();
+    });
+  }
+
+  /** Between two runs, `weights` become the policy `version`; answers under way go on with them. Resolves when that has happened. */
+  async publish(version: number, weights: Parameters): Promise<void> {
+    return new Promise((done) => {
+      this.publications.push({ version, weights, done });
+      this.start();
+    });
+  }
+
+  /** Cancels what is under way and frees the model. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.working;
+    await this.runner.release();
+  }
+
+  private start(): void {
+    if (this.busy) return;
+    this.busy = true;
+    this.working = this.work();
+  }
+
+  private async work(): Promise<void> {
+    for (;;) {
+      this.applyPublications();
+      this.dropCancelled();
+      const step = this.scheduler.next();
+      if (step === undefined) break;
+      await this.take(step).catch((error: unknown) => this.failRunning(error));
+      this.options.onStep?.();
+      await setImmediate(); // a run in wasm never lets the event loop turn, but new and cancelled requests arrive through it
+    }
+    this.busy = false;
+  }
+
+  private async take(step: Step): Promise<void> {
+    const rows = this.scheduler.rows.slice(step.first, step.first + step.count);
+    const { rows: rowsNeeded, positions } = this.scheduler.demand();
+    this.cache.reserve(rowsNeeded, positions, this.scheduler.rows.length);
+    const inputs = rows.map((row) => ({ cached: row.cached, ids: newTokens(row, step) }));
+    const { logits, fresh } = await this.runner.run(this.cache, step.first, inputs);
+    inputs.forEach(({ cached, ids }, index) => {
+      if (step.kind === 'decode' && !rows[index]!.decoding) return;
+      this.cache.write(fresh, step.width, index, step.first + index, cached, ids.length);
+    });
+    const { ready, copies } = this.scheduler.advance(step);
+    for (const { from, to } of copies) this.cache.copyRow(from, to);
+    const { vocabularySize } = this.options.config;
+    // Extending may end an answer and so move rows: the jobs are looked up before the first one ends.
+    const jobs = ready.map(({ row }) => this.scheduler.rows[row]!.sequence);
+    ready.forEach(({ source }, index) => {
+      this.extend(jobs[index]!, logits.subarray(source * vocabularySize, (source + 1) * vocabularySize));
+    });
+  }
+
+  private extend(job: Job, logits: Float32Array): void {
+    if (job.options.signal?.aborted === true) return; // dropped before the next run
+    try {
+      const { id, logProb } = job.answer.extend(logits, this.version);
+      job.options.onTokens?.({ ids: [id], logProbs: [logProb], policyVersion: this.version });
+    } catch (error) {
+      this.cache.clearRow(this.scheduler.rows.findIndex((row) => row.sequence === job));
+      this.remove(job);
+      job.reject(error);
+      return;
+    }
+    if (job.answer.finishReason === undefined) return;
+    this.remove(job);
+    job.resolve(job.answer.result(job.answer.finishReason));
+  }
+
+  private remove(job: Job): void {
+    this.jobs.delete(job);
+    const copy = this.scheduler.remove(job);
+    if (copy !== undefined) this.cache.copyRow(copy.from, copy.to);
+  }
+
+  private applyPublications(): void {
+    for (const { version, weights, done } of this.publications.splice(0)) {
+      this.version = version;
+      this.runner.setWeights(weights);
+      done();
+    }
+  }
+
+  private dropCancelled(): void {
+    for (const job of this.jobs) {
+      if (!this.closed && job.options.signal?.aborted !== true) continue;
+      this.remove(job);
+      job.resolve(job.answer.result('cancelled'));
+    }
+  }
+
+  private failRunning(error: unknown): void {
+    for (const job of this.scheduler.rows.flatMap((row) => [row.sequence, ...row.followers])) {
+      this.remove(job);
+      job.reject(error);
+    }
+  }
+
+  /** @throws {EngineError} `stop_text_unsupported` */
+  private stopTexts(request: SampleRequest): StopTextWatch | undefined {
+    const texts = request.stop.filter((text) => text !== '');
+    if (texts.length === 0) return undefined;
+    if (this.options.textPieces === undefined) {
+      throw new EngineError({
+        code: 'stop_text_unsupported',
+        message: `The request has the stop text ${JSON.stringify(texts[0])}, but this sampler knows no tokenizer.`,
+        hint: 'Use stop ids, or a model folder with a tokenizer.json.',
+        category: 'user',
+      });
+    }
+    return new StopTextWatch(texts, this.options.textPieces());
+  }
+}
+
+/** Always at least one token: a row that is only carried along reads token 0 and forgets it. */
+function newTokens(row: Readonly<Row<Job>>, step: Step): ArrayLike<number> {
+  if (step.kind === 'prefill') return row.sequence.promptIds.subarray(row.cached, row.cached + step.width);
+  return [row.decoding ? row.sequence.answer.lastId : 0];
+}
+
+function closedError(): EngineError {
+  return new EngineError({
+    code: 'engine_closed',
+    message: 'The engine has been closed and answers no more requests.',
+    hint: 'Create a new engine.',
+  });
+}

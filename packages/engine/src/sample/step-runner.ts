@@ -1,0 +1,123 @@
+import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor } from '../graph/index.ts';
+import { type ModelConfig, maskedScore, type Parameters, parameterShapes } from '../model/index.ts';
+import type { KeyValueCache } from './cache.ts';
+import { buildStepGraph, keyInput, valueInput } from './step-graph.ts';
+
+interface StepRunnerOptions {
+  ort: OrtModule;
+  config: ModelConfig;
+  weights: Parameters;
+  sessionOptions?: OrtSessionOptions;
+}
+
+/** What one row brings to a run. */
+interface RunRow {
+  /** Positions of this row that the cache holds. */
+  cached: number;
+  /** New tokens, at most the run's width. */
+  ids: ArrayLike<number>;
+}
+
+interface StepOutput {
+  /** [B, vocabulary], of each row's last new token. */
+  logits: Float32Array;
+  /** See `KeyValueCache.write`. */
+  fresh: Float32Array;
+}
+
+/** Runs the step graph over rows of the cache. */
+export class StepRunner {
+  private readonly ort: OrtModule;
+  private readonly config: ModelConfig;
+  private readonly session: OrtSession;
+  private weights: Record<string, OrtTensor> = {};
+  private causalMask: OrtTensor | undefined;
+
+  static async create(options: StepRunnerOptions): Promise<StepRunner> {
+    const session = await options.ort.InferenceSession.create(buildStepGraph(options.config), {
+      interOpNumThreads: 1,
+      // ONNX Runtime plans memory per combination of input shapes and never forgets a plan; here there are thousands.
+      enableMemPattern: false,
+      ...options.sessionOptions,
+    });
+    return new StepRunner(options, session);
+  }
+
+  private constructor({ ort, config, weights }: StepRunnerOptions, session: OrtSession) {
+    this.ort = ort;
+    this.config = config;
+    this.session = session;
+    this.setWeights(weights);
+  }
+
+  /** Takes the arrays over, without a copy. A run under way keeps the ones it began with. */
+  setWeights(weights: Parameters): void {
+    this.weights = {};
+    for (const [name, shape] of parameterShapes(this.config)) {
+      this.weights[name] = new this.ort.Tensor('float32', weights.get(name)!, shape);
+    }
+  }
+
+  /** @param first cache row of `rows[0]`; the others follow it */
+  async run(cache: KeyValueCache, first: number, rows: readonly RunRow[]): Promise<StepOutput> {
+    const { ort } = this;
+    const { kvHeads, headSize, layers } = this.config;
+    const count = rows.length;
+    const width = Math.max(...rows.map((row) => row.ids.length));
+    const past = rows.some((row) => row.cached > 0) ? cache.length : 0;
+    const feeds: Record<string, OrtTensor> = { ...this.weights, ...this.tokenFeeds(rows, width) };
+    feeds.past_mask = new ort.Tensor('float32', pastMask(rows, past), [count, 1, 1, past]);
+    feeds.causal_mask = this.causalMaskOf(width);
+    for (let layer = 0; layer < layers; layer++) {
+      for (const [kind, name] of [keyInput(layer), valueInput(layer)].entries()) {
+        const view = past === 0 ? new Float32Array(0) : cache.view(layer, kind as 0 | 1, first, count);
+        feeds[name] = new ort.Tensor('float32', view, [count, kvHeads, past, headSize]);
+      }
+    }
+    const { logits, fresh } = await this.session.run(feeds);
+    return { logits: logits!.data as Float32Array, fresh: fresh!.data as Float32Array };
+  }
+
+  async release(): Promise<void> {
+    await this.session.release();
+  }
+
+  private tokenFeeds(rows: readonly RunRow[], width: number): Record<string, OrtTensor> {
+    const count = rows.length;
+    const ids = new BigInt64Array(count * width);
+    const positions = new BigInt64Array(count * width);
+    const last = new BigInt64Array(count);
+    rows.forEach((row, index) => {
+      for (let offset = 0; offset < row.ids.length; offset++) {
+        ids[index * width + offset] = BigInt(row.ids[offset]!);
+        positions[index * width + offset] = BigInt(row.cached + offset);
+      }
+      last[index] = BigInt(index * width + Math.max(0, row.ids.length - 1));
+    });
+    const { Tensor } = this.ort;
+    return {
+      ids: new Tensor('int64', ids, [count * width]),
+      positions: new Tensor('int64', positions, [count, width]),
+      last: new Tensor('int64', last, [count]),
+    };
+  }
+
+  /** New tokens see those of their row before them; the query heads of a group lie below each other. */
+  private causalMaskOf(width: number): OrtTensor {
+    if (this.causalMask?.dims[3] === width) return this.causalMask;
+    const height = (this.config.heads / this.config.kvHeads) * width;
+    const mask = new Float32Array(height * width);
+    for (let row = 0; row < height; row++) mask.fill(maskedScore, row * width + (row % width) + 1, (row + 1) * width);
+    this.causalMask = new this.ort.Tensor('float32', mask, [1, 1, height, width]);
+    return this.causalMask;
+  }
+}
+
+/** [B, S]: 0 where the cache holds something of the row. */
+function pastMask(rows: readonly RunRow[], past: number): Float32Array {
+  const mask = new Float32Array(rows.length * past);
+  rows.forEach((row, index) => {
+    mask.fill(maskedScore, index * past + Math.min(row.cached, past), (index + 1) * past);
+  });
+  return mask;
+}
