@@ -111,6 +111,36 @@ describe('writeFolderAtomic', () => {
   });
 });
 
+describe('a writer that is killed', () => {
+  /** Kills its own process at the worst moment: when a second thread sees the folder gone, between the two renames. */
+  const writer = (folder: string) => `
+    import { existsSync, writeFileSync } from 'node:fs';
+    import { isMainThread, Worker } from 'node:worker_threads';
+    import { writeFolderAtomic } from ${JSON.stringify(new URL('./atomic.js', import.meta.url).href)};
+    const folder = ${JSON.stringify(folder)};
+    if (!isMainThread) {
+      while (existsSync(folder));
+      process.kill(process.pid, 'SIGKILL');
+    }
+    for (let n = 0; n < 300; n++) {
+      await writeFolderAtomic(folder, async (staging) => {
+        for (const name of ['a', 'b']) writeFileSync(staging + '/' + name, String(n));
+      });
+      if (n === 0) new Worker(new URL(import.meta.url));
+    }
+    process.exit(0);`;
+
+  it('leaves one whole state', async () => {
+    const folder = join(root, 'checkpoint');
+    const script = join(root, 'writer.mjs');
+    await writeFile(script, writer(folder));
+    spawnSync(process.execPath, [script], { stdio: 'inherit' });
+    await recoverFolder(folder);
+    const [a, b] = await Promise.all(['a', 'b'].map((name) => readFile(join(folder, name), 'utf8')));
+    expect(a).toBe(b);
+  });
+});
+
 describe('what a killed writer left behind', () => {
   it('is removed by the next write to the same path, unless its writer lives', async () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']); // a process that is gone

@@ -106,4 +106,12 @@ describe('loadTokenizer', () => {
     expect(createTokenizer(definition, { eos_token: 'unknown' }).eosIds).toEqual([]);
     expect(createTokenizer(definition, {}).eosIds).toEqual([]);
   });
+
+  it('never tidies up spaces, whatever tokenizer_config.json says or leaves open', () => {
+    const definition = JSON.parse(readFileSync(join(folder, 'tokenizer.json'), 'utf8')) as Record<string, unknown>;
+    for (const config of [{}, { clean_up_tokenization_spaces: true }]) {
+      const loaded = createTokenizer(definition, config);
+      expect(loaded.decode(loaded.encode("12 , 7 . do n't"))).toBe("12 , 7 . do n't");
+    }
+  });
 });
