@@ -1,0 +1,153 @@
+import { type AdvantageOptions, advantage, type GroupBaseline, groupBaseline } from './advantages.ts';
+import { buildChains, type Chain, type ChainLink, linkTokens } from './chains.ts';
+import { type CreditAssigner, identicalCredit } from './credit.ts';
+import type { CallOutcome, DropReason } from './drop-reasons.ts';
+import { callFault, choiceFault } from './eligibility.ts';
+import { type Episode, type EpisodeAttempt, type Grade, gradeEpisode } from './episodes.ts';
+
+/** One training row before it is weighted. Per-token arrays have the length of `tokenIds`, aligned as in the engine's contract. */
+export interface Sample {
+  rolloutId: string;
+  attemptId: string;
+  agentName: string | null;
+  callIds: string[];
+  tokenIds: Int32Array;
+  /** 1 where a token is trained on. */
+  mask: Uint8Array;
+  /** Log probs under the sampling policy, nats; 0 where the mask is. */
+  logProbs: Float32Array;
+  advantages: Float32Array;
+  trainedTokens: number;
+}
+
+export interface SampleOptions extends AdvantageOptions {
+  /** The policy being trained. */
+  policy: string;
+  /** The version whose weights the engine holds now. */
+  policyVersion: number;
+  /** Longest row that the engine takes, in tokens. */
+  maxTokens: number;
+  credit?: CreditAssigner;
+}
+
+export interface GroupSummary extends GroupBaseline {
+  groupId: string;
+}
+
+export interface SampleSet {
+  samples: Sample[];
+  /** One for each call of each attempt, in order: trained and dropped calls add up. */
+  outcomes: CallOutcome[];
+  groups: GroupSummary[];
+}
+
+/** Largest advantage that is trained on: products of larger ones leave float32. */
+const advantageLimit = 1e12;
+
+/**
+ * Rows for the optimiser from all episodes of a step. Advantages come first, over every graded rollout of a group;
+ * only then are calls dropped, each with one reason. An episode without a reward shifts no baseline.
+ */
+export function buildSamples(episodes: readonly Episode[], options: SampleOptions): SampleSet {
+  const grades = episodes.map((episode) => gradeEpisode(episode));
+  const baselines = groupBaselines(episodes, grades);
+  const set: SampleSet = {
+    samples: [],
+    outcomes: [],
+    groups: [...baselines].map(([groupId, baseline]) => ({ groupId, ...baseline })),
+  };
+  for (const [index, episode] of episodes.entries()) {
+    const grade = grades[index]!;
+    const baseline = baselines.get(episode.rollout.groupId)!;
+    for (const attempt of episode.attempts) {
+      const faults = attempt.calls.map((call) => callFault(call, episode, attempt, grade, options));
+      const usable = new Set(attempt.calls.filter((_, at) => faults[at] === null).map(({ id }) => id));
+      // A usable call implies a graded episode and its last attempt.
+      const reward = 'reward' in grade ? grade.reward : 0;
+      const { rows, rejected } = attemptRows({ attempt, usable, reward, baseline, options });
+      const trained = new Set(rows.flatMap(({ callIds }) => callIds));
+      set.samples.push(...rows);
+      for (const [at, { id }] of attempt.calls.entries()) {
+        const reason = trained.has(id) ? null : (faults[at] ?? rejected.get(id)!);
+        set.outcomes.push({ callId: id, rolloutId: episode.rollout.id, reason });
+      }
+    }
+  }
+  return set;
+}
+
+function groupBaselines(episodes: readonly Episode[], grades: readonly Grade[]): Map<string, GroupBaseline> {
+  const rewards = new Map<string, number[]>();
+  for (const [index, { rollout }] of episodes.entries()) {
+    const grade = grades[index]!;
+    const group = rewards.get(rollout.groupId) ?? [];
+    rewards.set(rollout.groupId, group);
+    if ('reward' in grade) group.push(grade.reward);
+  }
+  return new Map([...rewards].map(([groupId, group]) => [groupId, groupBaseline(group)]));
+}
+
+interface AttemptInput {
+  attempt: EpisodeAttempt;
+  /** Ids of the calls that have no fault of their own. */
+  usable: ReadonlySet<string>;
+  reward: number;
+  baseline: GroupBaseline;
+  options: SampleOptions;
+}
+
+/** Rows of one attempt, and the reason for each answer of a usable call that stands in none. */
+function attemptRows({ attempt, usable, reward, baseline, options }: AttemptInput) {
+  const rows: Sample[] = [];
+  const rejected = new Map<string, DropReason>();
+  if (usable.size === 0) return { rows, rejected };
+
+  const { calls, rewards } = attempt;
+  const credits = (options.credit ?? identicalCredit)({ reward, calls, rewards });
+  const advantages = new Map(calls.map(({ id }, at) => [id, advantage(credits[at]!, baseline, options)]));
+
+  for (const chain of buildChains(calls).chains) {
+    const kept: ChainLink[] = [];
+    for (const link of chain.links.filter(({ call }) => usable.has(call.id))) {
+      const { id } = link.call;
+      const fault =
+        choiceFault(link.choice, options) ?? advantageFault(advantages.get(id)!) ?? lengthFault(link, options);
+      if (fault) rejected.set(id, fault);
+      else kept.push(link);
+    }
+    if (kept.length > 0) rows.push(row(chain, kept, attempt, advantages));
+  }
+  return { rows, rejected };
+}
+
+function advantageFault(value: number): DropReason | null {
+  if (value === 0) return 'zero_advantage';
+  return Math.abs(value) <= advantageLimit ? null : 'advantage_out_of_range';
+}
+
+const lengthFault = ({ promptIds, choice }: ChainLink, { maxTokens }: SampleOptions): DropReason | null =>
+  promptIds.length + choice.tokenIds.length > maxTokens ? 'too_long' : null;
+
+/** Links that are not kept stay in the row as context: their tokens stand in the prompts of those that are. */
+function row(chain: Chain, kept: ChainLink[], { attempt }: EpisodeAttempt, advantages: Map<string, number>): Sample {
+  const tokenIds = linkTokens(kept.at(-1)!);
+  const sample: Sample = {
+    rolloutId: attempt.rolloutId,
+    attemptId: attempt.id,
+    agentName: chain.agentName,
+    callIds: kept.map(({ call }) => call.id),
+    tokenIds,
+    mask: new Uint8Array(tokenIds.length),
+    logProbs: new Float32Array(tokenIds.length),
+    advantages: new Float32Array(tokenIds.length),
+    trainedTokens: 0,
+  };
+  for (const { call, choice, promptIds } of kept) {
+    const end = promptIds.length + choice.tokenIds.length;
+    sample.mask.fill(1, promptIds.length, end);
+    sample.logProbs.set(choice.logProbs, promptIds.length);
+    sample.advantages.fill(advantages.get(call.id)!, promptIds.length, end);
+    sample.trainedTokens += choice.tokenIds.length;
+  }
+  return sample;
+}
