@@ -15,15 +15,15 @@ const shortBuckets = [16, 32, 48];
  * last batch is not full; its size is a half, a quarter, … of the full one, so that sessions can be reused between calls.
  *
  * @param positions predicted positions of each row; rows without any are left out
- * @param tokensPerBatch aim for size · length
+ * @param fullSize rows of a full batch whose rows have this length
  */
-export function planBatches(positions: readonly number[], tokensPerBatch: number): Batch[] {
+export function planBatches(positions: readonly number[], fullSize: (length: number) => number): Batch[] {
   const order = [...positions.keys()].filter((row) => positions[row]! > 0);
   order.sort((a, b) => positions[b]! - positions[a]! || a - b);
   const batches: Batch[] = [];
   for (let taken = 0; taken < order.length; ) {
     const length = bucketLength(positions[order[taken]!]!);
-    const full = Math.max(1, Math.floor(tokensPerBatch / length));
+    const full = Math.max(1, Math.floor(fullSize(length)));
     const rows = order.slice(taken, taken + full);
     batches.push({ size: batchSize(rows.length, full), length, rows });
     taken += rows.length;

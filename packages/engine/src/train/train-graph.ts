@@ -23,8 +23,8 @@ export interface TrainGraphOptions {
   /** `forward` has log probs as its only output. */
   purpose: 'forward' | LossSpec['name'];
   /** Absent: every parameter is trained; present: the adapters are, and nothing else. */
-  lora?: LoraConfig;
-  portable?: boolean;
+  lora?: LoraConfig | undefined;
+  portable?: boolean | undefined;
   /** Rows whose logits exist at once; by default as many as fit into 16 MB. */
   headChunkRows?: number;
 }

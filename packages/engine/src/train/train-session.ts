@@ -7,7 +7,7 @@ interface Runtime {
   ort: OrtModule;
   /** Tensors over the live weights, by parameter name. */
   parameters: Record<string, OrtTensor>;
-  sessionOptions?: OrtSessionOptions;
+  sessionOptions: OrtSessionOptions;
 }
 
 interface SessionResult {

@@ -12,6 +12,7 @@ import {
 } from '../model/index.ts';
 import { type Batch, planBatches } from './buckets.ts';
 import { addInto, scatterAddRows } from './gradients.ts';
+import { activationBytesPerToken } from './memory.ts';
 import { Optimizer, type OptimizerState } from './optimizer.ts';
 import { parameterTensors } from './parameter-tensors.ts';
 import { assertRows } from './rows.ts';
@@ -25,11 +26,13 @@ export interface TrainerOptions {
   parameters: Parameters;
   /** Present: the adapters are trained (in place) and the parameters are not. */
   lora?: { config: LoraConfig; adapters: Parameters };
-  /** Tokens of a run, padding included; more take memory, fewer take time. 2048 by default. */
+  /** Threads that compute; by default ONNX Runtime's choice, the physical cores. */
+  threads?: number;
+  /** Tokens of a run, padding included, where memory allows. 2048 by default. */
   tokensPerBatch?: number;
-  /** Sessions kept for reuse, one for each shape and purpose. 8 by default. */
-  maxSessions?: number;
-  /** `intraOpNumThreads` says how many threads compute. */
+  /** Aim for the activations of all sessions kept for reuse; one batch takes at most half. 1.5 GiB by default. */
+  activationBytes?: number;
+  /** Overrides what the trainer sets, for other execution providers. */
   sessionOptions?: OrtSessionOptions;
   /** For backends that lack ONNX Runtime's CPU-only operators. */
   portable?: boolean;
@@ -44,6 +47,7 @@ export class Trainer {
   /** The live weights that training changes: the adapters with LoRA, otherwise all parameters. */
   readonly trainable: Parameters;
   private readonly options: TrainerOptions;
+  private readonly activationBytes: number;
   private readonly trainableShapes: Map<string, Shape>;
   private readonly tensors: Record<string, OrtTensor>;
   private readonly sessions: SessionCache<TrainSession>;
@@ -58,7 +62,8 @@ export class Trainer {
     this.parameters = options.parameters;
     this.lora = options.lora;
     this.trainable = options.lora?.adapters ?? options.parameters;
-    this.sessions = new SessionCache(options.maxSessions ?? 8);
+    this.activationBytes = options.activationBytes ?? 1.5 * 2 ** 30;
+    this.sessions = new SessionCache(this.activationBytes);
     const shapes = parameterShapes(options.config);
     this.trainableShapes = options.lora === undefined ? shapes : loraShapes(options.config, options.lora.config);
     this.tensors = {
@@ -126,7 +131,7 @@ export class Trainer {
     const logProbs = rows.map((row) => new Float32Array(row.tokenIds.length));
     const positions = rows.map((row) => row.tokenIds.length - 1);
     let total = 0;
-    for (const batch of planBatches(positions, this.options.tokensPerBatch ?? 2048)) {
+    for (const batch of planBatches(positions, (length) => this.rowsPerBatch(length))) {
       const session = await this.session(batch, loss?.name ?? 'forward');
       const result = await session.run(
         batch.rows.map((row) => rows[row]!),
@@ -150,22 +155,28 @@ export class Trainer {
     return { loss: total, logProbs };
   }
 
-  private async session(batch: Batch, purpose: 'forward' | LossSpec['name']): Promise<TrainSession> {
-    const { ort, config, sessionOptions, portable } = this.options;
-    const { size, length } = batch;
-    return this.sessions.get(`${purpose} ${size}x${length}`, async () =>
-      TrainSession.create(
-        {
-          config,
-          batch: size,
-          length,
-          purpose,
-          ...(this.lora === undefined ? {} : { lora: this.lora.config }),
-          ...(portable === undefined ? {} : { portable }),
-        },
-        { ort, parameters: this.tensors, ...(sessionOptions === undefined ? {} : { sessionOptions }) },
-      ),
-    );
+  private rowsPerBatch(length: number): number {
+    const fitting = this.activationBytes / 2 / activationBytesPerToken(this.config, length, true);
+    return Math.min(this.options.tokensPerBatch ?? 2048, fitting) / length;
+  }
+
+  private async session(shape: Batch, purpose: 'forward' | LossSpec['name']): Promise<TrainSession> {
+    const { ort, config, portable } = this.options;
+    const { size: batch, length } = shape;
+    const bytes = batch * length * activationBytesPerToken(config, length, purpose !== 'forward');
+    const graph = { config, batch, length, purpose, lora: this.lora?.config, portable };
+    const runtime = { ort, parameters: this.tensors, sessionOptions: this.sessionOptions() };
+    return this.sessions.get(`${purpose} ${batch}x${length}`, bytes, async () => TrainSession.create(graph, runtime));
+  }
+
+  private sessionOptions(): OrtSessionOptions {
+    const { threads, sessionOptions } = this.options;
+    return {
+      interOpNumThreads: 1,
+      ...(threads === undefined ? {} : { intraOpNumThreads: threads }),
+      enableMemPattern: false, // planning all tensors as one block doubles the memory and saves no time
+      ...sessionOptions,
+    };
   }
 
   private async exclusively<T>(work: () => Promise<T>): Promise<T> {
