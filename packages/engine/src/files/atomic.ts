@@ -58,7 +58,7 @@ export async function writeFolderAtomic(folder: string, fill: (staging: string) 
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     await recoverFolder(target);
-    throw writeError(target, error);
+    throw writeError(target, isWriteError(error) ? error.cause : error); // the staging folder's name helps nobody
   }
 }
 
@@ -98,6 +98,10 @@ export function writeError(path: string, cause: unknown): EngineError {
     hint: 'Check that the folder exists and is not a file.',
     cause,
   });
+}
+
+function isWriteError(error: unknown): error is EngineError {
+  return error instanceof EngineError && ['disk_full', 'path_not_writable', 'write_failed'].includes(error.code);
 }
 
 /** In the same folder, because a rename is atomic only within one file system. */
