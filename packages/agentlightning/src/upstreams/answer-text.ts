@@ -1,18 +1,21 @@
 import { StopFilter } from './stop-filter.ts';
-import type { IncrementalDecoder } from './text.ts';
+import type { AnswerDecoder } from './text.ts';
 import { HermesParser } from './tool-calls/hermes.ts';
 import type { ToolCallParser, ToolCallSink } from './tool-calls/parser.ts';
 import type { ToolCall, TurnEvent } from './upstream.ts';
 
 export interface AnswerTextOptions {
   choice: number;
-  decoder: IncrementalDecoder;
+  decoder: AnswerDecoder;
   stop: string[];
   /** False when the turn offers no tools: then a call is text like any other. */
   parseToolCalls: boolean;
   toolCallId(index: number): string;
   emit(event: TurnEvent): void;
 }
+
+/** JavaScript engines bound the number of arguments of a call. */
+const maxArguments = 4096;
 
 /** From the sampled ids of one choice to what a client reads: characters made whole, stop texts cut, tool calls cut out. */
 export class AnswerText implements ToolCallSink {
@@ -30,12 +33,15 @@ export class AnswerText implements ToolCallSink {
     this.#parser = options.parseToolCalls ? new HermesParser() : null;
   }
 
-  push(ids: ArrayLike<number>): void {
-    this.#read(this.#stop.push(this.#options.decoder.push(ids)));
+  push(ids: number[]): void {
+    for (let start = 0; start < ids.length; start += maxArguments) {
+      const part = ids.length > maxArguments ? ids.slice(start, start + maxArguments) : ids;
+      this.#read(this.#stop.push(this.#options.decoder.push(...part)));
+    }
   }
 
   end(): void {
-    this.#read(this.#stop.push(this.#options.decoder.end()));
+    this.#read(this.#stop.push(this.#options.decoder.finish()));
     this.#read(this.#stop.end());
     this.#parser?.end(this);
   }

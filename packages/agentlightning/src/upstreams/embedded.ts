@@ -1,8 +1,9 @@
 import type { Engine, SampleResult } from '../engines/engine.ts';
 import { AnswerText } from './answer-text.ts';
 import { EventQueue } from './event-queue.ts';
-import { PromptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
+import { type BuiltPrompt, PromptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
 import { mixSeed } from './seeds.ts';
+import type { AnswerDecoder } from './text.ts';
 import type { Message, Turn, TurnEvent, Upstream, UpstreamContext } from './upstream.ts';
 import { contextLengthExceeded, UpstreamError } from './upstream-error.ts';
 
@@ -14,6 +15,8 @@ export interface EmbeddedUpstreamOptions extends PromptBuilderOptions {
   engine: Pick<Engine, 'info' | 'sample'>;
   /** Ids that end an answer, `endOfTurnId` among them. */
   stopIds: number[];
+  /** A decoder for one answer that leaves special tokens out. */
+  createDecoder: () => AnswerDecoder;
 }
 
 type Emit = (event: TurnEvent) => void;
@@ -38,7 +41,7 @@ export function createEmbeddedUpstream(options: EmbeddedUpstreamOptions): Upstre
   const prompts = new PromptBuilder(options);
 
   async function answer(turn: Turn, context: UpstreamContext, abort: AbortController, emit: Emit): Promise<void> {
-    const prompt = prompts.build(context.attemptId, turn);
+    const prompt = buildPrompt(prompts, context.attemptId, turn);
     const contextTokens = options.engine.info().maxTokens;
     const room = Math.max(contextTokens - prompt.ids.length, 0);
     const maxTokens = Math.min(turn.sampling.maxTokens, room);
@@ -86,14 +89,14 @@ export function createEmbeddedUpstream(options: EmbeddedUpstreamOptions): Upstre
 }
 
 async function answerChoice(
-  { engine, tokenizer, stopIds }: EmbeddedUpstreamOptions,
+  { engine, tokenizer, createDecoder, stopIds }: EmbeddedUpstreamOptions,
   { turn, context, promptIds, maxTokens, signal, emit }: Answering,
   choice: number,
 ): Promise<FinishedChoice> {
   const { sampling } = turn;
   const text = new AnswerText({
     choice,
-    decoder: tokenizer.createDecoder(),
+    decoder: createDecoder(),
     stop: sampling.stop,
     parseToolCalls: turn.tools.length > 0 && turn.toolChoice !== 'none',
     toolCallId: (index) => context.toolCallId(choice, index),
@@ -149,6 +152,17 @@ function untold(
       policyVersion: policyVersions.findLast(({ from }) => from <= start)?.version ?? null,
     };
   });
+}
+
+/** A template may refuse messages, for instance roles in an order that the model has never seen. */
+function buildPrompt(prompts: PromptBuilder, attemptId: string, turn: Turn): BuiltPrompt {
+  try {
+    return prompts.build(attemptId, turn);
+  } catch (cause) {
+    const { code, category, message } = cause as Partial<Record<'code' | 'category' | 'message', unknown>>;
+    if (category !== 'user' || typeof code !== 'string') throw cause;
+    throw new UpstreamError({ code, category: 'agent', status: 400, message: String(message), cause });
+  }
 }
 
 function engineFailure(error: unknown): unknown {

@@ -5,7 +5,7 @@
 export { createEmbeddedUpstream, type EmbeddedUpstreamOptions } from './embedded.ts';
 export { createOpenAiUpstream, type OpenAiUpstreamOptions } from './openai.ts';
 export { mixSeed } from './seeds.ts';
-export type { ChatTemplate, IncrementalDecoder, TemplateRequest, Tokenizer } from './text.ts';
+export type { AnswerDecoder, ChatTemplate, TemplateRequest, Tokenizer } from './text.ts';
 export {
   type Message,
   noTokenLimit,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../store/types.ts';
-import type { Message, Turn } from './upstream.ts';
+import { messageBody, toolBody } from './openai-form.ts';
+import type { Turn } from './upstream.ts';
 
 /** The chat completions request for a turn. Sampling fields that the client left out are left to the service. */
 export function requestBody(turn: Turn, modelId: string): JsonObject {
@@ -19,25 +20,10 @@ export function requestBody(turn: Turn, modelId: string): JsonObject {
   if (sent.stop !== undefined) body.stop = turn.sampling.stop;
   if (sent.seed !== undefined) body.seed = turn.sampling.seed;
   if (turn.tools.length > 0) {
-    body.tools = turn.tools.map((tool) => ({ type: 'function', function: { ...tool } }));
+    body.tools = turn.tools.map(toolBody);
     const { toolChoice } = turn;
     body.tool_choice =
       typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: { name: toolChoice.name } };
-  }
-  return body;
-}
-
-function messageBody(message: Message): JsonObject {
-  const body: JsonObject = { role: message.role, content: message.content };
-  if (message.name !== undefined) body.name = message.name;
-  if (message.toolCallId !== undefined) body.tool_call_id = message.toolCallId;
-  if (message.toolCalls !== undefined) {
-    if (message.content === '') body.content = null;
-    body.tool_calls = message.toolCalls.map((call) => ({
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: call.arguments },
-    }));
   }
   return body;
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../store/types.ts';
 import { ConversationMemory } from './conversation-memory.ts';
+import { messageBody, toolBody } from './openai-form.ts';
 import type { ChatTemplate, Tokenizer } from './text.ts';
 import type { Message, Turn } from './upstream.ts';
 
@@ -35,7 +36,12 @@ export class PromptBuilder {
     const { tokenizer, template } = this.#options;
     const variables = templateVariables(turn);
     const context = contextKey(turn, variables);
-    const text = template.render({ messages: turn.messages, tools: turn.tools, addGenerationPrompt: true, variables });
+    const text = template.render({
+      messages: turn.messages.map(messageBody),
+      tools: turn.tools.map(toolBody),
+      addGenerationPrompt: true,
+      variables,
+    });
     const ids = this.#continue(attemptId, context, turn.messages, text) ?? Int32Array.from(tokenizer.encode(text));
     return {
       ids,

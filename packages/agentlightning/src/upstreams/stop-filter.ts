@@ -15,7 +15,7 @@ export class StopFilter {
     if (this.#stopped) return '';
     if (this.#stop.length === 0) return text;
     const pending = this.#held + text;
-    const cut = firstIndex(pending, this.#stop);
+    const cut = firstCompleted(pending, this.#stop);
     if (cut >= 0) {
       this.#stopped = true;
       this.#held = '';
@@ -33,13 +33,18 @@ export class StopFilter {
   }
 }
 
-function firstIndex(text: string, needles: string[]): number {
-  let first = -1;
+/** Start of the stop text that is complete first, so that it does not matter how the answer is cut into pieces. */
+function firstCompleted(text: string, needles: string[]): number {
+  let start = -1;
+  let end = Number.POSITIVE_INFINITY;
   for (const needle of needles) {
     const index = text.indexOf(needle);
-    if (index >= 0 && (first < 0 || index < first)) first = index;
+    const needleEnd = index + needle.length;
+    if (index < 0 || needleEnd > end || (needleEnd === end && index > start)) continue;
+    start = index;
+    end = needleEnd;
   }
-  return first;
+  return start;
 }
 
 /** Length of the longest end of `text` that is a proper start of `needle`. */

@@ -97,7 +97,7 @@ export class ChatStream implements DialectStream {
   #keepTokens(event: Extract<TurnEvent, { type: 'tokens' }>): void {
     const pending = this.#pending[event.choice];
     if (pending === undefined) return;
-    if (this.#wantIds) pending.ids.push(...event.ids);
+    if (this.#wantIds) for (const id of event.ids) pending.ids.push(id);
     for (const [index, text] of (event.texts ?? []).entries()) {
       pending.logProbs.push(JSON.stringify(logProbEntry(text, event.logProbs[index])));
     }
