@@ -1,0 +1,2 @@
+/** setTimeout fires at once for anything longer. */
+export const longestTimerMs = 2 ** 31 - 1;

@@ -1,0 +1,164 @@
+import { AgentLightningError } from '../errors.ts';
+import type { Store } from '../store/store.ts';
+import type { Claim, Failure, Rollout } from '../store/types.ts';
+import { type Backoff, waitBeforeRetry } from './backoff.ts';
+import { createCircuitBreaker } from './circuit-breaker.ts';
+import { allAttemptsFail } from './diagnosis.ts';
+import { type AttemptContext, type ExecutedAttempt, executeAttempt } from './execute-attempt.ts';
+import { failed } from './failures.ts';
+import { createScratch } from './scratch.ts';
+import { createWake } from './wake.ts';
+
+export type ControllerEvent =
+  | { type: 'attempt-started'; rollout: Rollout; attemptId: string }
+  /** `rollout` is its state after the attempt: queued again, or ended. */
+  | { type: 'attempt-ended'; rollout: Rollout; attemptId: string; failure: Failure | null; log: string }
+  /** Nothing more is claimed; attempts under way go on. */
+  | { type: 'fatal'; error: AgentLightningError };
+
+export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scratch' | 'sampling'> {
+  store: Pick<Store, 'claimRollouts' | 'heartbeat' | 'finishAttempt' | 'expireLeases' | 'listCalls' | 'addReward'>;
+  sampling?: AttemptContext['sampling'];
+  workerId: string;
+  /** Attempts at the same time. */
+  concurrency: number;
+  /** Takes rollouts of this run alone. */
+  runId?: string;
+  /** How long a rollout is ours without a sign of life. Default 30 s. */
+  leaseMs?: number;
+  /** How often to look for work that nobody announced by `poke`. Default 250 ms. */
+  pollMs?: number;
+  /** Before another attempt after an infrastructure failure. Default 1 s, doubled up to 30 s. */
+  backoff?: Backoff;
+  /** When as many first attempts of a run all fail in the same way, that is fatal. Default 8. */
+  breakerAttempts?: number;
+  onEvent?: (event: ControllerEvent) => void;
+}
+
+export interface Controller {
+  start(): void;
+  /** There is new work: claim it now rather than at the next look. */
+  poke(): void;
+  /** Ends all attempts under way, which are queued again, and everything that belongs to them. */
+  stop(): Promise<void>;
+}
+
+/** Takes rollouts from the store, executes them with at most `concurrency` at a time, and ends them in the store. */
+export function createController(options: ControllerOptions): Controller {
+  const { store, workerId, concurrency, runId, leaseMs = 30_000, pollMs = 250, onEvent = () => {} } = options;
+  const { backoff = { firstMs: 1000, maxMs: 30_000 }, breakerAttempts = 8 } = options;
+  const scratch = createScratch();
+  const context: AttemptContext = { ...options, sampling: options.sampling ?? {}, scratch };
+  const breaker = createCircuitBreaker(breakerAttempts);
+  const wake = createWake();
+  const stopping = new AbortController();
+  const running = new Map<string, { abort: AbortController; ended: Promise<void> }>();
+  let halted = false;
+  let loop: Promise<void> | null = null;
+  let stopped: Promise<void> | null = null;
+
+  function halt(error: unknown): void {
+    if (halted) return;
+    halted = true;
+    onEvent({ type: 'fatal', error: asError(error) });
+  }
+
+  async function claimUntilStopped(): Promise<void> {
+    while (!stopping.signal.aborted && !halted) {
+      const limit = concurrency - running.size;
+      const claims = limit > 0 ? await claim(limit) : [];
+      for (const each of claims) launch(each);
+      // Fewer than asked for: the queue is empty. Otherwise there may be more, once there is room.
+      if (claims.length < limit || limit <= 0) await wake.wait(pollMs);
+    }
+  }
+
+  async function claim(limit: number): Promise<Claim[]> {
+    try {
+      return await store.claimRollouts({ workerId, limit, leaseMs, ...(runId === undefined ? {} : { runId }) });
+    } catch (error) {
+      halt(error);
+      return [];
+    }
+  }
+
+  function launch(claim: Claim): void {
+    const abort = new AbortController();
+    if (stopping.signal.aborted) abort.abort();
+    onEvent({ type: 'attempt-started', rollout: claim.rollout, attemptId: claim.attempt.id });
+    const ended = execute(claim, abort.signal)
+      .catch(halt)
+      .finally(() => {
+        running.delete(claim.attempt.id);
+        wake.signal();
+      });
+    running.set(claim.attempt.id, { abort, ended });
+  }
+
+  async function execute(claim: Claim, signal: AbortSignal): Promise<void> {
+    const { attempt, rollout } = claim;
+    const { outcome, log } = await executeAttempt(claim, context, signal).catch(ourFailure);
+    const failure = outcome.failure ?? null;
+    // The slot stays taken meanwhile: while the infrastructure is down, few rollouts use up their attempts.
+    if (failure?.class === 'infrastructure' && attempt.number < rollout.maxAttempts && !signal.aborted) {
+      await waitBeforeRetry(attempt.number, backoff, stopping.signal);
+    }
+    const after = await store.finishAttempt(attempt.id, outcome);
+    onEvent({ type: 'attempt-ended', rollout: after, attemptId: attempt.id, failure, log });
+    if (signal.aborted) return;
+    if (breaker.record(rollout.runId, failure) && failure) halt(allAttemptsFail(breakerAttempts, failure, log));
+  }
+
+  async function beat(): Promise<void> {
+    const beats = [...running].map(async ([attemptId, { abort }]) => {
+      // False: another worker has it, or it was cancelled. Whatever ours does from now on counts for nothing.
+      if (!(await store.heartbeat(attemptId, leaseMs))) abort.abort();
+    });
+    await Promise.all(beats);
+    if ((await store.expireLeases()) > 0) wake.signal();
+  }
+
+  async function beatUntilStopped(): Promise<void> {
+    const pulse = createWake();
+    stopping.signal.addEventListener('abort', () => pulse.signal());
+    while (!stopping.signal.aborted) {
+      await pulse.wait(leaseMs / 3);
+      // A beat that fails is tried again; when the store is gone for good, the next claim or finish says so.
+      if (!stopping.signal.aborted) await beat().catch(() => {});
+    }
+  }
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    wake.signal();
+    for (const { abort } of running.values()) abort.abort();
+    await loop;
+    await Promise.all([...running.values()].map(({ ended }) => ended));
+    await options.runner.close();
+    if ('grader' in options.reward) await options.reward.grader.close();
+    await scratch.close();
+  }
+
+  return {
+    start() {
+      loop ??= Promise.all([claimUntilStopped(), beatUntilStopped()]).then(() => {});
+    },
+    poke: () => wake.signal(),
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+function ourFailure(error: unknown): ExecutedAttempt {
+  const message = error instanceof Error ? error.message : String(error);
+  const log = error instanceof Error ? (error.stack ?? '') : '';
+  return { outcome: { state: 'failed', failure: failed('controller_error', message) }, log };
+}
+
+function asError(error: unknown): AgentLightningError {
+  if (AgentLightningError.isInstance(error)) return error;
+  return new AgentLightningError({
+    code: 'controller_failed',
+    message: `The controller cannot go on: ${error instanceof Error ? error.message : String(error)}`,
+    cause: error,
+  });
+}

@@ -1,0 +1,123 @@
+import type { Store } from '../store/store.ts';
+import type { AttemptOutcome, Claim, Failure, Reward, RolloutMode } from '../store/types.ts';
+import { explainByCalls, summariseCall } from './call-summary.ts';
+import { attemptEnvironment } from './environment.ts';
+import { failed } from './failures.ts';
+import { type Grader, GraderError, type RewardSource } from './graders/grader.ts';
+import { parseRewardLine, rewardName } from './rewards.ts';
+import type { AgentExit, Runner } from './runners/runner.ts';
+import type { Scratch } from './scratch.ts';
+import type { AttemptSampling, Sessions } from './sessions.ts';
+
+export interface AttemptContext {
+  store: Pick<Store, 'listCalls' | 'addReward'>;
+  sessions: Sessions;
+  /** Of the gateway, without `/v1`. */
+  baseUrl: string;
+  /** Name under which the agent calls the policy. */
+  model: string;
+  sampling: Partial<Record<RolloutMode, AttemptSampling>>;
+  runner: Runner;
+  reward: RewardSource;
+  scratch: Scratch;
+}
+
+export interface ExecutedAttempt {
+  outcome: AttemptOutcome;
+  /** End of the agent's output, or of the grader's when that failed. */
+  log: string;
+}
+
+/**
+ * One attempt from its session to its reward. Everything that can go wrong with the agent, the grader or the model server
+ * is in the outcome; only our own failures throw. The caller ends the attempt in the store.
+ *
+ * @param signal aborted when the attempt is no longer wanted: no reward is written then
+ */
+export async function executeAttempt(
+  claim: Claim,
+  context: AttemptContext,
+  signal: AbortSignal,
+): Promise<ExecutedAttempt> {
+  const { id: attemptId } = claim.attempt;
+  const exit = await runAgent(claim, context, signal);
+  if (signal.aborted) return interrupted(exit.log);
+  const calls = await context.store.listCalls(attemptId);
+  const failure = explainByCalls(exit.failure, calls);
+  if (failure?.class === 'infrastructure') return ended(failure, exit, exit.log);
+
+  try {
+    const reward = await judge(context.reward, exit, (grader) =>
+      grader.grade({
+        attemptId,
+        task: claim.task,
+        output: exit.output,
+        failure,
+        calls: grader.wantsCalls ? calls.map(summariseCall) : [],
+        signal,
+      }),
+    );
+    if (signal.aborted) return interrupted(exit.log);
+    if (reward) {
+      await context.store.addReward({ attemptId, name: rewardName, agentName: null, callId: null, ...reward });
+    }
+    return ended(failure, exit, exit.log);
+  } catch (error) {
+    if (!(error instanceof GraderError)) throw error;
+    return ended(failed(error.code, error.message), exit, error.log);
+  }
+}
+
+async function runAgent(
+  { rollout, attempt, task }: Claim,
+  { sessions, scratch, sampling, runner, baseUrl, model }: AttemptContext,
+  signal: AbortSignal,
+): Promise<AgentExit> {
+  const { id: rolloutId, mode, seed } = rollout;
+  const { id: attemptId, number: attemptNumber } = attempt;
+  const taskJson = JSON.stringify(task.input);
+  const parameters = sampling[mode];
+  const session = { attemptId, rolloutId, attemptNumber, mode, seed };
+  try {
+    const token = sessions.open(parameters ? { ...session, sampling: parameters } : session);
+    const taskFile = await scratch.writeTask(attemptId, taskJson);
+    const variables = attemptEnvironment({
+      baseUrl,
+      token,
+      rolloutId,
+      attemptId,
+      attemptNumber,
+      model,
+      taskJson,
+      taskFile,
+    });
+    return await runner.run({ attemptId, input: task.input, variables, signal });
+  } finally {
+    // The token dies with the agent; a call still under way is aborted and recorded before anybody looks at the calls.
+    await sessions.close(attemptId);
+    await scratch.remove(attemptId);
+  }
+}
+
+async function judge(
+  source: RewardSource,
+  exit: AgentExit,
+  grade: (grader: Grader) => Promise<number | null>,
+): Promise<Pick<Reward, 'value' | 'source'> | null> {
+  if ('grader' in source) return { value: await grade(source.grader), source: 'grader' };
+  if (source.rewardFrom === 'agent') return null; // Whatever it reported is in the store already.
+  const value = parseRewardLine(exit.lastLine);
+  return value === null ? null : { value, source: 'stdout' };
+}
+
+function ended(failure: Failure | null, { output, exitCode }: AgentExit, log: string): ExecutedAttempt {
+  const outcome: AttemptOutcome =
+    failure === null ? { state: 'succeeded', output, exitCode } : { state: 'failed', failure, output, exitCode };
+  return { outcome, log };
+}
+
+/** It may have got far, but without a reward it is of no use: another attempt begins afresh. */
+function interrupted(log: string): ExecutedAttempt {
+  const failure = failed('controller_stopped', 'The controller was stopped, or the rollout cancelled, meanwhile.');
+  return { outcome: { state: 'failed', failure }, log };
+}

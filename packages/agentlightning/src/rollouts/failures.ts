@@ -1,0 +1,41 @@
+import type { Failure, FailureClass } from '../store/types.ts';
+
+interface FailureRow {
+  class: FailureClass;
+  /** A new attempt follows while any are left. */
+  retry: boolean;
+  means: string;
+}
+
+/** Design §4 as one table: what was seen → whose doing it is → whether it is tried again. docs/controller.md is held to it by a test. */
+export const failureTable = {
+  exit_code: {
+    class: 'agent',
+    retry: false,
+    means: 'a command ended with an exit code other than 0; a function threw',
+  },
+  killed_by_signal: { class: 'agent', retry: false, means: 'a signal that was not ours ended the process' },
+  early_exit: { class: 'agent', retry: false, means: 'a function called `process.exit` instead of returning' },
+  run_timeout: { class: 'agent', retry: false, means: 'longer than `agent.timeoutSeconds`' },
+  output_too_long: { class: 'agent', retry: false, means: 'the last line of standard output is longer than 1 MiB' },
+  context_overflow: { class: 'agent', retry: false, means: 'failed after a prompt that left no room in the context' },
+  spawn_failed: { class: 'infrastructure', retry: true, means: 'the process could not start, or the module not load' },
+  start_timeout: { class: 'infrastructure', retry: true, means: 'a module was not loaded in time' },
+  gateway_error: { class: 'infrastructure', retry: true, means: 'the last model call failed at the model server' },
+  grader_crash: { class: 'infrastructure', retry: true, means: 'the grader threw or exited with an error' },
+  grader_timeout: { class: 'infrastructure', retry: true, means: 'longer than `grader.timeoutSeconds`' },
+  grader_not_finite: {
+    class: 'infrastructure',
+    retry: true,
+    means: 'the grader gave something that is no finite number',
+  },
+  worker_lost: { class: 'infrastructure', retry: true, means: 'the lease ran out, or the worker process was lost' },
+  controller_stopped: { class: 'infrastructure', retry: true, means: 'the controller was stopped meanwhile' },
+  controller_error: { class: 'infrastructure', retry: true, means: 'the machine failed us: disk, memory, a bug' },
+} as const satisfies Record<string, FailureRow>;
+
+export type FailureCode = keyof typeof failureTable;
+
+export function failed(code: FailureCode, message: string): Failure {
+  return { class: failureTable[code].class, code, message };
+}

@@ -1,0 +1,28 @@
+import type { RolloutMode } from '../store/types.ts';
+
+/** What the policy samples with during an attempt, whatever the agent asks for. */
+export interface AttemptSampling {
+  temperature: number;
+  topP: number;
+  /** 0 keeps all tokens. */
+  topK: number;
+  /** Upper bound for one answer. */
+  maxTokens?: number;
+}
+
+export interface AttemptSession {
+  attemptId: string;
+  rolloutId: string;
+  attemptNumber: number;
+  mode: RolloutMode;
+  /** Seeds the sampling of the attempt's calls. */
+  seed: number;
+  sampling?: AttemptSampling;
+}
+
+/** The gateway's side of an attempt, as much of it as a controller needs. */
+export interface Sessions {
+  /** @returns a token that is valid for this attempt until `close` */
+  open(session: AttemptSession): string;
+  close(attemptId: string): void | Promise<void>;
+}
