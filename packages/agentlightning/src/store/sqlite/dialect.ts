@@ -1,5 +1,4 @@
 /// <reference lib="es2024.string" />
-import type { DatabaseSync } from '@photostructure/sqlite';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -13,9 +12,7 @@ import {
 } from 'kysely';
 import { StoreError } from '../errors.ts';
 import { translating } from './driver-errors.ts';
-
-export type Database = InstanceType<typeof DatabaseSync>;
-type Statement = ReturnType<Database['prepare']>;
+import type { Database, Statement } from './statements.ts';
 
 /** Kysely's SQLite dialect over the API of `node:sqlite`. Driver errors come out as errors of the store. */
 export function sqliteDialect({ database, path }: { database: Database; path: string }): Dialect {

@@ -1,15 +1,16 @@
 import { StoreError } from '../errors.ts';
-import type { Database } from './dialect.ts';
 import { migrations } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
+import { type Database, query } from './statements.ts';
 
 /** "AGLS" in the header of the file tells a store from any other SQLite file. */
 const applicationId = 0x41474c53;
 
 /** @throws {StoreError} `not_a_store` when the file is an SQLite database of something else; nothing has been changed then */
 export function assertStoreOrEmpty(database: Database, path: string): void {
-  const found = database.prepare('pragma application_id').get() as { application_id: number };
-  if (found.application_id === applicationId || !hasTables(database)) return;
+  const [found] = query<{ application_id: number }>(database, 'pragma application_id');
+  if (found?.application_id === applicationId) return;
+  if (query(database, 'select 1 from sqlite_schema limit 1').length === 0) return;
   throw new StoreError({
     code: 'not_a_store',
     category: 'user',
@@ -32,7 +33,7 @@ export function migrate(database: Database, { path, now }: { path: string; now: 
     `);
     for (const migration of pending(database, path)) {
       database.exec(migration.sql);
-      database.prepare('insert into schema_migrations (name, applied_at) values (?, ?)').run(migration.name, now);
+      query(database, 'insert into schema_migrations (name, applied_at) values (?, ?)', migration.name, now);
     }
     database.exec('commit');
   } catch (error) {
@@ -42,7 +43,7 @@ export function migrate(database: Database, { path, now }: { path: string; now: 
 }
 
 function pending(database: Database, path: string): Migration[] {
-  const rows = database.prepare('select name from schema_migrations').all() as { name: string }[];
+  const rows = query<{ name: string }>(database, 'select name from schema_migrations');
   const applied = new Set(rows.map((row) => row.name));
   const known = new Set(migrations.map((migration) => migration.name));
   const unknown = [...applied].filter((name) => !known.has(name));
@@ -53,8 +54,4 @@ function pending(database: Database, path: string): Migration[] {
     message: `The store ${path} was written by a newer version of this program (it has ${unknown.join(', ')}).`,
     hint: 'Update agentlightning, or use a store file that this version made.',
   });
-}
-
-function hasTables(database: Database): boolean {
-  return database.prepare('select 1 from sqlite_schema limit 1').get() !== undefined;
 }

@@ -6,10 +6,11 @@ import { uuidv7 } from 'uuidv7';
 import { StoreError } from '../errors.ts';
 import { SqlStore, type StoreSchema } from '../sql/index.ts';
 import type { Store } from '../store.ts';
-import { type Database, sqliteDialect } from './dialect.ts';
-import { translateDriverError } from './driver-errors.ts';
+import { sqliteDialect } from './dialect.ts';
+import { translateDriverError, translating } from './driver-errors.ts';
 import { assertStoreOrEmpty, migrate } from './migrate.ts';
 import { type OwnerLock, takeOwnership } from './owner-lock.ts';
+import type { Database } from './statements.ts';
 
 export interface SqliteStoreOptions {
   /** Created when it does not exist, with its folder. */
@@ -59,12 +60,11 @@ export function openDatabase({ path, now }: { path: string; now: number }): Open
 export function sqliteStoreOver(options: SqliteStoreOptions & OpenDatabase): Store {
   const { path, database, owner, clock = Date.now, ids = uuidv7 } = options;
   const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path }) });
-  const close = async (): Promise<void> => {
-    await db.destroy();
-    if (database.isOpen) database.close(); // Kysely closes what it has used only
+  const close = (): void => {
+    closeDatabase(database);
     owner.release();
   };
-  return new SqlStore({ db, name: path, clock, ids, close });
+  return new SqlStore({ db, name: path, clock, ids, close: async () => translating(path, close) });
 }
 
 /**
@@ -73,6 +73,19 @@ export function sqliteStoreOver(options: SqliteStoreOptions & OpenDatabase): Sto
  */
 function configure(database: Database): void {
   database.exec('pragma journal_mode = wal; pragma synchronous = normal');
+}
+
+/**
+ * The driver cannot finalize statements, so SQLite keeps the file open until they are garbage-collected; what it would
+ * do at the last close, to bring the write-ahead log home, is done here. On a full disk the log stays, and nothing is lost.
+ */
+function closeDatabase(database: Database): void {
+  try {
+    database.exec('pragma wal_checkpoint(truncate)');
+  } catch {
+    // The next open reads the log.
+  }
+  database.close();
 }
 
 /**

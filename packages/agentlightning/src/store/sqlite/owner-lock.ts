@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { StoreError } from '../errors.ts';
-import type { Database } from './dialect.ts';
 import { translating } from './driver-errors.ts';
+import { type Database, query } from './statements.ts';
 
 export interface OwnerLock {
   release(): void;
@@ -24,6 +24,7 @@ export function takeOwnership(path: string): OwnerLock {
   const lockPath = `${path}-owner`;
   const lock = translating(path, () => new DatabaseSync(lockPath, { timeout: 0 }));
   try {
+    lock.exec('pragma synchronous = off'); // nothing here has to survive a power failure
     hold(lock, path);
     translating(lockPath, () => announce(lock, { pid: process.pid, host: hostname() }));
     hold(lock, path);
@@ -31,7 +32,12 @@ export function takeOwnership(path: string): OwnerLock {
     lock.close();
     throw error;
   }
-  return { release: () => lock.close() };
+  return {
+    release: () => {
+      lock.exec('rollback'); // see closeDatabase: a close alone may come to effect much later
+      lock.close();
+    },
+  };
 }
 
 function hold(lock: Database, path: string): void {
@@ -45,14 +51,14 @@ function hold(lock: Database, path: string): void {
 
 function announce(lock: Database, { pid, host }: Owner): void {
   lock.exec('create table if not exists owner (pid integer not null, host text not null) strict; delete from owner');
-  lock.prepare('insert into owner (pid, host) values (?, ?)').run(pid, host);
+  query(lock, 'insert into owner (pid, host) values (?, ?)', pid, host);
   lock.exec('pragma busy_timeout = 2000'); // somebody may be reading the owner just now
   lock.exec('commit; pragma busy_timeout = 0');
 }
 
 function readOwner(lock: Database): Owner | null {
   try {
-    return (lock.prepare('select pid, host from owner').get() as Owner | undefined) ?? null;
+    return query<Owner>(lock, 'select pid, host from owner')[0] ?? null;
   } catch {
     return null; // its owner is just writing it for the first time
   }

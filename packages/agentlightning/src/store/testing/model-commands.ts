@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { IllegalTransitionError } from '../errors.ts';
+import type { AttemptOutcome, AttemptState, RolloutState } from '../types.ts';
+import { crash, enqueue, wrongExit } from './fixtures.ts';
+import type { StoreHarness } from './harness.ts';
+
+interface ModelRollout {
+  id: string;
+  step: number;
+  maxAttempts: number;
+  state: RolloutState;
+  attempts: number;
+  superseded: boolean;
+}
+
+interface ModelAttempt {
+  id: string;
+  rollout: ModelRollout;
+  state: AttemptState;
+  fenced: boolean;
+  leaseUntil: number;
+}
+
+/** Written without a look at the store's table of transitions. */
+interface Model {
+  rollouts: ModelRollout[];
+  attempts: ModelAttempt[];
+}
+
+type Command = fc.AsyncCommand<Model, StoreHarness>;
+
+const leaseMs = 100;
+
+export function emptyModel(): Model {
+  return { rollouts: [], attempts: [] };
+}
+
+/** A step that may come at any time; afterwards the store shows what the model has. */
+function command(name: string, run: (model: Model, harness: StoreHarness) => Promise<void>): Command {
+  return {
+    check: () => true,
+    toString: () => name,
+    run: async (model, harness) => {
+      await run(model, harness);
+      const rollouts = await harness.store.listRollouts({ includeSuperseded: true });
+      expect(rollouts).toMatchObject(model.rollouts);
+      for (const { id, state } of model.attempts) expect(await harness.store.getAttempt(id)).toMatchObject({ state });
+    },
+  };
+}
+
+function fence(model: Model, rollout: ModelRollout, state: AttemptState): void {
+  for (const attempt of model.attempts) {
+    if (attempt.rollout === rollout && attempt.state === 'running') Object.assign(attempt, { state, fenced: true });
+  }
+}
+
+function isOpen({ state }: ModelRollout): boolean {
+  return state === 'queued' || state === 'running';
+}
+
+function pick<T>(items: T[], at: number): T | undefined {
+  return items[at % Math.max(items.length, 1)];
+}
+
+const enqueueSome = (count: number, step: number, maxAttempts: number): Command =>
+  command(`enqueue ${count} at step ${step}, ${maxAttempts} attempts`, async (model, { store }) => {
+    const ids = Array.from({ length: count }, (_, at) => `rollout-${model.rollouts.length + at}`);
+    await enqueue(store, ids, { step, maxAttempts });
+    for (const id of ids) {
+      model.rollouts.push({ id, step, maxAttempts, state: 'queued', attempts: 0, superseded: false });
+    }
+  });
+
+const claim = (limit: number): Command =>
+  command(`claim ${limit}`, async (model, { store, clock }) => {
+    const oldest = model.rollouts.filter((rollout) => rollout.state === 'queued').slice(0, limit);
+    const claims = await store.claimRollouts({ workerId: 'w', limit, leaseMs });
+    expect(claims.map(({ rollout }) => rollout.id)).toEqual(oldest.map(({ id }) => id));
+    for (const [at, rollout] of oldest.entries()) {
+      Object.assign(rollout, { state: 'running', attempts: rollout.attempts + 1 });
+      const { id } = claims[at]!.attempt;
+      model.attempts.push({ id, rollout, state: 'running', fenced: false, leaseUntil: clock.now + leaseMs });
+    }
+  });
+
+const heartbeat = (at: number): Command =>
+  command(`heartbeat ${at}`, async (model, { store, clock }) => {
+    const attempt = pick(model.attempts, at);
+    if (!attempt) return;
+    expect(await store.heartbeat(attempt.id, leaseMs)).toBe(attempt.state === 'running');
+    if (attempt.state === 'running') attempt.leaseUntil = clock.now + leaseMs;
+  });
+
+const finish = (at: number, outcome: AttemptOutcome): Command =>
+  command(`finish ${at} ${outcome.state} ${outcome.failure?.class ?? ''}`, async (model, { store }) => {
+    const attempt = pick(model.attempts, at);
+    if (!attempt) return;
+    const report = store.finishAttempt(attempt.id, outcome);
+    if (attempt.state !== 'running') {
+      const harmless = attempt.fenced || attempt.state === outcome.state;
+      if (harmless) expect(await report).toMatchObject(attempt.rollout);
+      else await expect(report).rejects.toBeInstanceOf(IllegalTransitionError);
+      return;
+    }
+    attempt.state = outcome.state;
+    const { rollout } = attempt;
+    const again = outcome.failure?.class === 'infrastructure' && rollout.attempts < rollout.maxAttempts;
+    rollout.state = again ? 'queued' : outcome.state;
+    expect(await report).toMatchObject(rollout);
+  });
+
+const expire = (afterMs: number): Command =>
+  command(`expire after ${afterMs}`, async (model, { store, clock }) => {
+    clock.now += afterMs;
+    const lost = model.attempts.filter(({ state, leaseUntil }) => state === 'running' && leaseUntil <= clock.now);
+    expect(await store.expireLeases()).toBe(lost.length);
+    for (const { rollout } of lost) {
+      fence(model, rollout, 'failed');
+      rollout.state = rollout.attempts < rollout.maxAttempts ? 'queued' : 'failed';
+    }
+  });
+
+const cancel = (at: number): Command =>
+  command(`cancel ${at}`, async (model, { store }) => {
+    const rollout = pick(model.rollouts, at);
+    if (!rollout) return;
+    await store.cancelRollouts([rollout.id], 'no reason');
+    if (!isOpen(rollout)) return;
+    rollout.state = 'cancelled';
+    fence(model, rollout, 'cancelled');
+  });
+
+const supersede = (step: number): Command =>
+  command(`supersede after ${step}`, async (model, { store }) => {
+    const after = model.rollouts.filter((rollout) => rollout.step > step);
+    expect(await store.supersedeAfter('run-1', step)).toBe(after.filter(({ superseded }) => !superseded).length);
+    for (const rollout of after) {
+      rollout.superseded = true;
+      if (isOpen(rollout)) rollout.state = 'cancelled';
+      fence(model, rollout, 'cancelled');
+    }
+  });
+
+const reopen = (): Command => command('reopen', async (_model, harness) => void (await harness.reopen()));
+
+const outcome = fc.constantFrom<AttemptOutcome>(
+  { state: 'succeeded' },
+  { state: 'failed', failure: wrongExit },
+  { state: 'failed', failure: crash },
+  { state: 'cancelled' },
+);
+
+export const modelCommands: fc.Arbitrary<Command>[] = [
+  fc
+    .tuple(fc.integer({ min: 1, max: 4 }), fc.nat(3), fc.integer({ min: 1, max: 3 }))
+    .map((args) => enqueueSome(...args)),
+  fc.nat(4).map(claim),
+  fc.nat(9).map(heartbeat),
+  fc.tuple(fc.nat(9), outcome).map((args) => finish(...args)),
+  fc.constantFrom(0, 50, 100).map(expire),
+  fc.nat(9).map(cancel),
+  fc.nat(3).map(supersede),
+  fc.constant(null).map(reopen),
+];

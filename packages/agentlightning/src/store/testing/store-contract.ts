@@ -1,0 +1,24 @@
+import { describe } from 'vitest';
+import { describeCalls } from './calls-contract.ts';
+import { describeEndings } from './endings-contract.ts';
+import type { OpenHarness } from './harness.ts';
+import { describeLeases } from './leases-contract.ts';
+import { describeModel } from './model-contract.ts';
+import { describeQueue } from './queue-contract.ts';
+import { describeRecords } from './records-contract.ts';
+import { describeRestart } from './restart-contract.ts';
+import { describeWaiting } from './waiting-contract.ts';
+
+/** Registers the tests that every backend of the store passes. */
+export function describeStore(name: string, open: OpenHarness): void {
+  describe(name, () => {
+    describeRecords(open);
+    describeQueue(open);
+    describeLeases(open);
+    describeEndings(open);
+    describeWaiting(open);
+    describeCalls(open);
+    describeRestart(open);
+    describeModel(open);
+  });
+}
