@@ -1,4 +1,5 @@
 import type { Call, CallChoice, JsonObject, SamplingParameters, UntrainableReason } from '../store/types.ts';
+import { noTokenLimit } from '../upstreams/index.ts';
 import type { Answer, AnswerChoice } from './answer.ts';
 
 /** What is known of a call before its answer. */
@@ -39,8 +40,7 @@ function boundedSampling(head: CallHead, answer: Answer): Pick<Call, 'sampling' 
   if (answer.maxTokens === null || answer.maxTokens === sampling.maxTokens) return { sampling, overridden };
   return {
     sampling: { ...sampling, maxTokens: answer.maxTokens },
-    overridden:
-      sampling.maxTokens === Number.MAX_SAFE_INTEGER ? overridden : { maxTokens: sampling.maxTokens, ...overridden },
+    overridden: sampling.maxTokens === noTokenLimit ? overridden : { maxTokens: sampling.maxTokens, ...overridden },
   };
 }
 
