@@ -26,17 +26,18 @@ export interface TrainerOptions {
   parameters: Parameters;
   /** Present: the adapters are trained (in place) and the parameters are not. */
   lora?: { config: LoraConfig; adapters: Parameters };
-  /** Threads that compute; by default ONNX Runtime's choice, the physical cores. */
-  threads?: number;
   /** Tokens of a run, padding included, where memory allows. 2048 by default. */
   tokensPerBatch?: number;
   /** Aim for the activations of all sessions kept for reuse; one batch takes at most half. 1.5 GiB by default. */
   activationBytes?: number;
-  /** Overrides what the trainer sets, for other execution providers. */
+  /** `intraOpNumThreads` says how many threads compute; by default as many as there are physical cores. */
   sessionOptions?: OrtSessionOptions;
   /** For backends that lack ONNX Runtime's CPU-only operators. */
   portable?: boolean;
 }
+
+/** Planning all tensors of a run as one block doubles the memory and saves no time. */
+const lean: OrtSessionOptions = { interOpNumThreads: 1, enableMemPattern: false };
 
 /** Holds the weights and teaches them. Calls run one after another, in the order they were made. */
 export class Trainer {
@@ -161,22 +162,12 @@ export class Trainer {
   }
 
   private async session(shape: Batch, purpose: 'forward' | LossSpec['name']): Promise<TrainSession> {
-    const { ort, config, portable } = this.options;
+    const { ort, config, portable, sessionOptions } = this.options;
     const { size: batch, length } = shape;
     const bytes = batch * length * activationBytesPerToken(config, length, purpose !== 'forward');
     const graph = { config, batch, length, purpose, lora: this.lora?.config, portable };
-    const runtime = { ort, parameters: this.tensors, sessionOptions: this.sessionOptions() };
+    const runtime = { ort, parameters: this.tensors, sessionOptions: { ...lean, ...sessionOptions } };
     return this.sessions.get(`${purpose} ${batch}x${length}`, bytes, async () => TrainSession.create(graph, runtime));
-  }
-
-  private sessionOptions(): OrtSessionOptions {
-    const { threads, sessionOptions } = this.options;
-    return {
-      interOpNumThreads: 1,
-      ...(threads === undefined ? {} : { intraOpNumThreads: threads }),
-      enableMemPattern: false, // planning all tensors as one block doubles the memory and saves no time
-      ...sessionOptions,
-    };
   }
 
   private async exclusively<T>(work: () => Promise<T>): Promise<T> {
