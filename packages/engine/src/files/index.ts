@@ -1,7 +1,7 @@
 /** What is on disk: weight files, model folders, and writing that a kill cannot halve. Must not know graphs, training or workers. */
-export { recoverFolder, writeError, writeFileAtomic, writeFolderAtomic } from './atomic.ts';
-export { loadModelFolder, type SaveModelOptions, type StoredModel, saveModelFolder } from './model-folder.ts';
-export { readSafetensors, type Tensor } from './safetensors.ts';
+export { recoverFolder, writeFolderAtomic } from './atomic.ts';
+export { loadModelFolder, type StoredModel, saveModelFolder } from './model-folder.ts';
+export { readSafetensors } from './safetensors.ts';
 export { type WritableTensor, writeSafetensors } from './safetensors-writer.ts';
 export {
   isJsonObject,
