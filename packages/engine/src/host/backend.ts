@@ -21,6 +21,12 @@ interface BackendOptions {
 }
 
 /**
+ * By default idle threads of a session spin for a while. That wins a little on an idle machine and loses more than half when
+ * agents, gateway, training and sampling share the cores, which is what they do here.
+ */
+const noSpinning = { intra_op: { allow_spinning: '0' } };
+
+/**
  * Loads `onnxruntime-node`, or where its binary is missing `onnxruntime-web`, whose wasm runs anywhere.
  *
  * @throws {EngineError} `backend_missing` when the forced one cannot be loaded, `backend_unknown`
@@ -33,7 +39,7 @@ export async function loadBackend(options: BackendOptions): Promise<Backend> {
     return {
       name: 'native',
       ort,
-      sessionOptions: { intraOpNumThreads: options.threads, interOpNumThreads: 1 },
+      sessionOptions: { intraOpNumThreads: options.threads, interOpNumThreads: 1, extra: { session: noSpinning } },
       warning: undefined,
     };
   } catch (cause) {

@@ -220,7 +220,7 @@ describe('publishing', () => {
   it('in the middle of an answer is recorded and changes its next token', async () => {
     const sampler = await create();
     const before = await sampler.sample(request({ maxTokens: 20 }));
-    let published: Promise<void> | undefined;
+    let published: Promise<unknown> | undefined;
     const versions: number[] = [];
     const onTokens = ({ policyVersion }: SampledTokens) => {
       versions.push(policyVersion);

@@ -24,8 +24,6 @@ export interface SamplerOptions {
   textPieces?: () => TextPieces;
   /** How prompts are read; see `BatchLimits`. */
   limits?: Partial<BatchLimits>;
-  /** Called after each run of the model, when its tokens have been given out. */
-  onStep?: () => void;
 }
 
 interface SampleOptions {
@@ -51,7 +49,7 @@ export class Sampler {
   private readonly cache: KeyValueCache;
   private readonly scheduler: Scheduler<Job>;
   private readonly jobs = new Set<Job>();
-  private readonly publications: { version: number; weights: Parameters; done: () => void }[] = [];
+  private readonly publications: { version: number; weights: Parameters; done: (replaced: Parameters) => void }[] = [];
   private version: number;
   private busy = false;
   private working: Promise<void> = Promise.resolve();
@@ -85,8 +83,11 @@ export class Sampler {
     });
   }
 
-  /** Between two runs, `weights` become the policy `version`; answers under way go on with them. Resolves when that has happened. */
-  async publish(version: number, weights: Parameters): Promise<void> {
+  /**
+   * Between two runs, `weights` become the policy `version`; answers under way go on with them. Tensors that are not among them
+   * stay. Resolves when that has happened, with the arrays that are not used any more.
+   */
+  async publish(version: number, weights: Parameters): Promise<Parameters> {
     return new Promise((done) => {
       this.publications.push({ version, weights, done });
       this.start();
@@ -113,7 +114,6 @@ export class Sampler {
       const step = this.scheduler.next();
       if (step === undefined) break;
       await this.take(step).catch((error: unknown) => this.failRunning(error));
-      this.options.onStep?.();
       await setImmediate(); // a run in wasm never lets the event loop turn, but new and cancelled requests arrive through it
     }
     this.busy = false;
@@ -164,8 +164,7 @@ export class Sampler {
   private applyPublications(): void {
     for (const { version, weights, done } of this.publications.splice(0)) {
       this.version = version;
-      this.runner.setWeights(weights);
-      done();
+      done(this.runner.setWeights(weights));
     }
   }
 

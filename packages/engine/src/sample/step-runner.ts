@@ -1,4 +1,4 @@
-import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor } from '../graph/index.ts';
+import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
 import { type ModelConfig, maskedScore, type Parameters, parameterShapes } from '../model/index.ts';
 import type { KeyValueCache } from './cache.ts';
 import { buildStepGraph, keyInput, valueInput } from './step-graph.ts';
@@ -30,7 +30,8 @@ export class StepRunner {
   private readonly ort: OrtModule;
   private readonly config: ModelConfig;
   private readonly session: OrtSession;
-  private weights: Record<string, OrtTensor> = {};
+  private readonly shapes: Map<string, Shape>;
+  private readonly weights: Record<string, OrtTensor> = {};
   private causalMask: OrtTensor | undefined;
 
   static async create(options: StepRunnerOptions): Promise<StepRunner> {
@@ -47,15 +48,23 @@ export class StepRunner {
     this.ort = ort;
     this.config = config;
     this.session = session;
+    this.shapes = parameterShapes(config);
     this.setWeights(weights);
   }
 
-  /** Takes the arrays over, without a copy. A run under way keeps the ones it began with. */
-  setWeights(weights: Parameters): void {
-    this.weights = {};
-    for (const [name, shape] of parameterShapes(this.config)) {
-      this.weights[name] = new this.ort.Tensor('float32', weights.get(name)!, shape);
+  /**
+   * Takes the arrays over, without a copy; tensors that are not among them stay. Call it between runs.
+   *
+   * @returns the arrays that are not used any more
+   */
+  setWeights(weights: Parameters): Parameters {
+    const replaced: Parameters = new Map();
+    for (const [name, values] of weights) {
+      const old = this.weights[name];
+      if (old !== undefined) replaced.set(name, old.data as Float32Array);
+      this.weights[name] = new this.ort.Tensor('float32', values, this.shapes.get(name)!);
     }
+    return replaced;
   }
 
   /** @param first cache row of `rows[0]`; the others follow it */

@@ -1,0 +1,2 @@
+/** Runs training and sampling in worker threads and offers them as one engine. Must not know rollouts, stores or servers. */
+export { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from './embedded-engine.ts';

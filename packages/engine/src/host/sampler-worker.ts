@@ -1,0 +1,5 @@
+import { parentPort } from 'node:worker_threads';
+import { createSamplerService } from './sampler-service.ts';
+import { serve } from './worker-server.ts';
+
+serve(parentPort!, createSamplerService());
