@@ -10,3 +10,27 @@ export type {
   SampleResult,
   TrainRow,
 } from './contract.ts';
+export { EngineError } from './errors.ts';
+export { loadModelFolder, type StoredModel, saveModelFolder } from './files/index.ts';
+export { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from './host/index.ts';
+export {
+  initParameters,
+  type LoraConfig,
+  type ModelConfig,
+  type Parameters,
+  type Projection,
+  projections,
+} from './model/index.ts';
+export {
+  type ChatMessage,
+  ChatTemplate,
+  createTokenizer,
+  defaultChatTemplate,
+  IncrementalDecoder,
+  loadTokenizer,
+  type RenderRequest,
+  type Tokenizer,
+  type TrainedTokenizer,
+  type TrainTokenizerOptions,
+  trainTokenizer,
+} from './text/index.ts';
