@@ -173,6 +173,21 @@ describe('saving and exporting', () => {
     expect(results[1]).toEqual(results[0]);
   });
 
+  it('takes calls in the order they are made, awaited or not', async () => {
+    const [patient, hasty] = [await create(), await create()];
+    const rows = [rowOf(prompt(4), prompt(60)), rowOf(prompt(30), prompt(100))];
+    await patient.forwardBackward(rows, { name: 'cross_entropy' });
+    await patient.optimStep({ learningRate: 0.01 });
+    await patient.publish(1);
+    await Promise.all([
+      hasty.forwardBackward(rows, { name: 'cross_entropy' }),
+      hasty.optimStep({ learningRate: 0.01 }),
+      hasty.publish(1),
+    ]);
+    const results = await Promise.all([patient, hasty].map((engine) => engine.sample(request({ maxTokens: 30 }))));
+    expect(results[1]).toEqual(results[0]);
+  });
+
   it('exports a folder that gives the same model', async () => {
     const trained = await create({ lora: { rank: 2, alpha: 4, targets: ['q_proj', 'down_proj'] } });
     await trainOnce(trained, 1, 0.05);
@@ -215,6 +230,11 @@ describe('WebAssembly', () => {
     }
     expect(outcomes[1]!.tokenIds).toEqual(outcomes[0]!.tokenIds);
     expect(outcomes[1]!.gradNorm / outcomes[0]!.gradNorm).toBeCloseTo(1, 4);
+
+    const abort = new AbortController();
+    const onTokens = () => abort.abort();
+    const cancelled = await wasm.sample(request({ maxTokens: 150 }), { signal: abort.signal, onTokens });
+    expect(cancelled.finishReason).toBe('cancelled');
   });
 });
 

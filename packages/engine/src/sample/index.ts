@@ -1,2 +1,2 @@
 /** Answers prompts with tokens: batching, cache, choice of tokens. Must not know how weights learn, where they are stored, or threads. */
-export { Sampler, type SamplerOptions } from './sampler.ts';
+export { Sampler } from './sampler.ts';
