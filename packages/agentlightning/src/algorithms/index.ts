@@ -1,0 +1,8 @@
+/**
+ * What makes a resource better from what the store recorded. An algorithm sees tasks, rollouts and an engine; it must
+ * not know who runs the agents, how calls were recorded, or where events are shown.
+ */
+export { algorithms } from './algorithms.ts';
+export { trainPolicy } from './rl/loop.ts';
+export { type GrpoOptions, grpoDefaults, type LoopOptions, loopDefaults } from './rl/options.ts';
+export type { RolloutProgress, TrainInput, TrainResult } from './rl/run.ts';

@@ -1,0 +1,189 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Estimate, MetricsEvent } from '../../metrics/metrics.ts';
+import { openSqliteStore } from '../../store/index.ts';
+import {
+  type BanditController,
+  banditInput,
+  banditTasks,
+  eventsOf,
+  startBanditController,
+  vocabularySize,
+} from './bandit.test.support.ts';
+import { trainPolicy } from './loop.ts';
+import type { RolloutProgress } from './run.ts';
+import { TabularEngine } from './tabular-engine.test.support.ts';
+
+const killed = new Error('killed');
+
+/** Everything done through it fails from the n-th operation on, as if the process were gone. */
+class Fuse {
+  used = 0;
+  readonly #limit: number;
+
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
+  }
+
+  around<T extends object>(target: T): T {
+    return new Proxy(target, {
+      get: (_, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return (...parameters: unknown[]) => {
+          this.used += 1;
+          if (this.used >= this.#limit) throw killed;
+          return Reflect.apply(value, target, parameters);
+        };
+      },
+    });
+  }
+}
+
+let folder: string;
+let now: number;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agl-resume-'));
+  now = 0;
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+interface Outcome {
+  error: unknown;
+  weights: number[][];
+  events: MetricsEvent[];
+  operations: number;
+}
+
+type Seen = MetricsEvent | (RolloutProgress & { kind: 'progress' });
+
+/** One process: a new engine and controller on the run's store; it ends with the run, where the fuse blows, or when aborted. */
+async function runProcess(
+  name: string,
+  { fuse = new Fuse(), abortWhen = () => false }: { fuse?: Fuse; abortWhen?: (seen: Seen) => boolean } = {},
+): Promise<Outcome> {
+  const aborting = new AbortController();
+  const see = (seen: Seen) => {
+    if (abortWhen(seen)) aborting.abort();
+  };
+  now += 1_000_000; // Leases of an earlier process have run out.
+  const store = await openSqliteStore({ path: join(folder, `${name}.db`), clock: () => now });
+  const engine = new TabularEngine({ vocabularySize });
+  const events: MetricsEvent[] = [];
+  if (!(await store.getRun('run'))) await store.createRun({ id: 'run', config: {} });
+  await store.expireLeases();
+  const resume = await store.latestCheckpoint('run');
+  const fused = { store: fuse.around(store), engine: fuse.around(engine) };
+  const input = banditInput({
+    ...fused,
+    checkpointFolder: join(folder, name),
+    validationTasks: banditTasks('validation', 2),
+    metrics: (event) => {
+      events.push(event);
+      see(event);
+    },
+    progress: (progress) => see({ kind: 'progress', ...progress }),
+    signal: aborting.signal,
+    ...(resume ? { resume } : {}),
+  });
+  input.options = { ...input.options, steps: 5, tasksPerStep: 2, groupSize: 3 };
+  let controller: BanditController | undefined;
+  input.onReady = () => {
+    controller = startBanditController({ ...fused, runId: 'run' });
+    // A killed controller finishes nothing more, so that nobody would end the wait.
+    controller.done.catch((reason) => aborting.abort(reason));
+  };
+  let error: unknown = null;
+  try {
+    await trainPolicy(input);
+  } catch (thrown) {
+    error = thrown;
+  }
+  await controller?.stop().catch(() => {});
+  await store.close();
+  return { error, weights: engine.weights, events, operations: fuse.used };
+}
+
+async function rolloutsByStep(name: string): Promise<Record<string, number>> {
+  const store = await openSqliteStore({ path: join(folder, `${name}.db`) });
+  const rollouts = await store.listRollouts({ runId: 'run', mode: 'train' });
+  await store.close();
+  const counts: Record<string, number> = {};
+  for (const { step, state } of rollouts) {
+    expect(state).toBe('succeeded');
+    counts[step] = (counts[step] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** As a reader of the metrics takes them: of a step reported twice, the last report counts. */
+const rewardsByStep = (events: readonly MetricsEvent[]): Record<string, Estimate | null> =>
+  Object.fromEntries(eventsOf(events, 'step').map(({ step, reward }) => [step, reward]));
+
+const perStep = { 1: 6, 2: 6, 3: 6, 4: 6, 5: 6 };
+
+describe('a resumed run', () => {
+  it('ends with the same weights and counts wherever it was killed, twice', async () => {
+    const whole = await runProcess('whole');
+    expect(whole.error).toBeNull();
+    expect(await rolloutsByStep('whole')).toEqual(perStep);
+
+    const points = 7;
+    for (let point = 0; point < points; point += 1) {
+      const name = `killed-${point}`;
+      const first = await runProcess(name, { fuse: new Fuse(2 + Math.floor((point * whole.operations) / points)) });
+      const second = await runProcess(name, { fuse: new Fuse(150) });
+      const last = await runProcess(name);
+      expect(first.error).not.toBeNull();
+      expect(last.error).toBeNull();
+      expect(last.weights).toEqual(whole.weights);
+      expect(await rolloutsByStep(name)).toEqual(perStep);
+      expect(rewardsByStep([...first.events, ...second.events, ...last.events])).toEqual(rewardsByStep(whole.events));
+    }
+  });
+
+  it('keeps the rollouts that were sampled under the checkpoint’s weights, and no later ones', async () => {
+    await runProcess('kept', {
+      abortWhen: (seen) => seen.kind === 'progress' && seen.mode === 'train' && seen.step === 3 && seen.ended === 2,
+    });
+    const before = await allRollouts('kept');
+    const { events } = await runProcess('kept');
+    expect(eventsOf(events, 'notice')[0]).toMatchObject({ code: 'resumed', step: 2 });
+    const after = await allRollouts('kept');
+    const step3 = before.filter(({ step, mode }) => step === 3 && mode === 'train').map(({ id }) => id);
+    expect(after.filter(({ step, mode }) => step === 3 && mode === 'train').map(({ id }) => id)).toEqual(step3);
+    expect(after.some(({ superseded }) => superseded)).toBe(false);
+  });
+
+  it('goes on after an abort from the last complete step, with the same final weights', async () => {
+    const whole = await runProcess('whole');
+    for (const step of [1, 2, 4]) {
+      const name = `aborted-${step}`;
+      const aborted = await runProcess(name, {
+        abortWhen: (seen) => seen.kind === 'step' && seen.step === step,
+      });
+      expect(aborted.error).toMatchObject({ name: 'AbortError' });
+      expect(eventsOf(aborted.events, 'checkpoint').at(-1)).toMatchObject({ step });
+      const { events, weights } = await runProcess(name);
+      expect(eventsOf(events, 'step').map((event) => event.step)).toEqual([1, 2, 3, 4, 5].slice(step));
+      expect(weights).toEqual(whole.weights);
+    }
+  });
+
+  it('does nothing but validate when the run was complete', async () => {
+    const whole = await runProcess('done');
+    const again = await runProcess('done');
+    expect(again.weights).toEqual(whole.weights);
+    expect(again.events.map(({ kind }) => kind)).toEqual(['notice', 'validation']);
+  });
+});
+
+async function allRollouts(name: string) {
+  const store = await openSqliteStore({ path: join(folder, `${name}.db`) });
+  const rollouts = await store.listRollouts({ runId: 'run', includeSuperseded: true });
+  await store.close();
+  return rollouts;
+}

@@ -1,0 +1,48 @@
+import type { Episode } from '../../samples/index.ts';
+import type { Store } from '../../store/store.ts';
+import type { Rollout, RolloutRequest } from '../../store/types.ts';
+import type { TrainInput } from './run.ts';
+
+/** Has the rollouts run and reads back what they left, in the order of the requests. */
+export async function runRollouts(
+  { store, signal, progress }: Pick<TrainInput, 'store' | 'signal' | 'progress'>,
+  requests: readonly RolloutRequest[],
+): Promise<Episode[]> {
+  const ids = await enqueueCounted(store, requests);
+  let ended = 0;
+  const onEnded = ({ step, mode }: Rollout) => progress?.({ step, mode, ended: ++ended, total: ids.length });
+  const rollouts = await store.waitForRollouts(ids, { signal, onEnded });
+  return Promise.all(rollouts.map((rollout) => readEpisode(store, rollout)));
+}
+
+/**
+ * A rollout that a resume has superseded, or that was cancelled when an earlier process was stopped, is never counted:
+ * it is asked for anew under its id with `:r1`, `:r2`, … behind. That follows from the store alone, so any number of
+ * kills and resumes agree on the ids.
+ */
+async function enqueueCounted(store: Store, requests: readonly RolloutRequest[]): Promise<string[]> {
+  const counted = new Map<RolloutRequest, string>();
+  for (let repeat = 0; counted.size < requests.length; repeat += 1) {
+    const open = requests.filter((request) => !counted.has(request));
+    const named = open.map((request) => (repeat === 0 ? request : { ...request, id: `${request.id}:r${repeat}` }));
+    const rollouts = await store.enqueueRollouts(named);
+    for (const [at, { id, superseded, state }] of rollouts.entries()) {
+      if (!superseded && state !== 'cancelled') counted.set(open[at]!, id);
+    }
+  }
+  return requests.map((request) => counted.get(request)!);
+}
+
+async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
+  const attempts = await store.listAttempts(rollout.id);
+  return {
+    rollout,
+    attempts: await Promise.all(
+      attempts.map(async (attempt) => ({
+        attempt,
+        calls: await store.listCalls(attempt.id),
+        rewards: await store.listRewards(attempt.id),
+      })),
+    ),
+  };
+}

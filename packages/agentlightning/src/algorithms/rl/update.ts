@@ -1,0 +1,111 @@
+import type { Engine } from '../../engines/engine.ts';
+import { AgentLightningError } from '../../errors.ts';
+import { clippedSurrogate, type Sample, trainRows } from '../../samples/index.ts';
+import { learningRateAt } from '../learning-rate.ts';
+import { seedFor, shuffled } from '../random.ts';
+import type { GrpoOptions } from './options.ts';
+
+export interface UpdateInput {
+  engine: Engine;
+  samples: readonly Sample[];
+  options: GrpoOptions;
+  seed: number;
+  step: number;
+}
+
+export interface UpdateReport {
+  /** Means over the optimiser steps. */
+  loss: number;
+  gradNorm: number;
+  /** Share of trained tokens, over all optimiser steps, whose gradient the clip took away. */
+  clipFraction: number;
+  learningRate: number;
+  /** |recorded − recomputed log prob|, nats, over the tokens of the first mini-batch: before it, no weight has moved. */
+  mismatch: { max: number; mean: number };
+}
+
+/** One step of GRPO: several epochs of mini-batches, each an optimiser step on the clipped objective. */
+export async function updatePolicy({ engine, samples, options, seed, step }: UpdateInput): Promise<UpdateReport> {
+  const learningRate = learningRateAt(options, step);
+  const losses: number[] = [];
+  const gradNorms: number[] = [];
+  let mismatch: UpdateReport['mismatch'] | null = null;
+  let clippedTokens = 0;
+  let tokens = 0;
+
+  for (let epoch = 0; epoch < options.epochs; epoch += 1) {
+    for (const batch of minibatches(samples, options.minibatches, seedFor(seed, 'minibatches', step, epoch))) {
+      const rows = trainRows(batch, options.aggregation ?? 'rollout-mean');
+      const loss = { name: 'clipped_policy_gradient', clipLow: options.clipLow, clipHigh: options.clipHigh } as const;
+      const result = await engine.forwardBackward(rows, loss);
+      assertFinite('loss', result.loss, step);
+      mismatch ??= compare(batch, result.logProbs);
+      clippedTokens += countClipped(batch, result.logProbs, options);
+      tokens += batch.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0);
+
+      const { beta1, beta2, weightDecay, maxGradNorm } = options;
+      const { gradNorm } = await engine.optimStep({ learningRate, beta1, beta2, weightDecay, maxGradNorm });
+      assertFinite('gradient norm', gradNorm, step);
+      losses.push(result.loss);
+      gradNorms.push(gradNorm);
+    }
+  }
+  return {
+    loss: mean(losses),
+    gradNorm: mean(gradNorms),
+    clipFraction: clippedTokens / tokens,
+    learningRate,
+    mismatch: mismatch ?? { max: 0, mean: 0 },
+  };
+}
+
+/** Rows of a rollout stay together, because they share its weight. Fewer rollouts than mini-batches make fewer of these. */
+export function minibatches(samples: readonly Sample[], count: number, seed: number): Sample[][] {
+  const byRollout = new Map<string, Sample[]>();
+  for (const sample of samples) byRollout.set(sample.rolloutId, [...(byRollout.get(sample.rolloutId) ?? []), sample]);
+  const rollouts = shuffled([...byRollout.values()], seed);
+  const batches = Math.min(count, rollouts.length);
+  return Array.from({ length: batches }, (_, at) =>
+    rollouts
+      .slice(Math.floor((at * rollouts.length) / batches), Math.floor(((at + 1) * rollouts.length) / batches))
+      .flat(),
+  );
+}
+
+function compare(batch: readonly Sample[], logProbs: readonly Float32Array[]): { max: number; mean: number } {
+  let max = 0;
+  let sum = 0;
+  let count = 0;
+  for (const [at, sample] of batch.entries()) {
+    for (const [token, trained] of sample.mask.entries()) {
+      if (!trained) continue;
+      const difference = Math.abs(sample.logProbs[token]! - logProbs[at]![token]!);
+      max = Math.max(max, difference);
+      sum += difference;
+      count += 1;
+    }
+  }
+  return { max, mean: sum / count };
+}
+
+function countClipped(batch: readonly Sample[], logProbs: readonly Float32Array[], options: GrpoOptions): number {
+  const bounds = { low: options.clipLow, high: options.clipHigh };
+  const clipped = batch.map(({ advantages, logProbs: behaviourLogProbs, mask }, at) =>
+    clippedSurrogate({ logProbs: logProbs[at]!, behaviourLogProbs, advantages, weights: mask }, bounds).clipped.reduce(
+      (sum, token) => sum + token,
+      0,
+    ),
+  );
+  return clipped.reduce((sum, row) => sum + row, 0);
+}
+
+function assertFinite(name: string, value: number, step: number): void {
+  if (Number.isFinite(value)) return;
+  throw new AgentLightningError({
+    code: 'training_diverged',
+    message: `The ${name} of step ${step} is ${value}: the weights can no longer be trusted.`,
+    hint: 'Lower algorithm.learningRate or set algorithm.maxGradNorm, then go on from the last checkpoint with `agl resume`.',
+  });
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
