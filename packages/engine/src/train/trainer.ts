@@ -36,8 +36,11 @@ export interface TrainerOptions {
   portable?: boolean;
 }
 
-/** Planning all tensors of a run as one block doubles the memory and saves no time. */
-const lean: OrtSessionOptions = { interOpNumThreads: 1, enableMemPattern: false };
+const lean: OrtSessionOptions = {
+  interOpNumThreads: 1,
+  enableMemPattern: false, // planning all tensors of a run as one block doubles the memory and saves no time
+  extra: { session: { intra_op: { allow_spinning: '0' } } }, // a spinning thread takes its core from agents and sampling
+};
 
 /** Holds the weights and teaches them. Calls run one after another, in the order they were made. */
 export class Trainer {
