@@ -74,10 +74,9 @@ export function createEmbeddedUpstream(options: EmbeddedUpstreamOptions): Upstre
       const follow = () => abort.abort(context.signal.reason);
       if (context.signal.aborted) follow();
       else context.signal.addEventListener('abort', follow, { once: true });
-      const queue = new EventQueue<TurnEvent>(() => {
+      const queue = new EventQueue<TurnEvent>((early) => {
         context.signal.removeEventListener('abort', follow);
-        // A reader that leaves early ends the work.
-        abort.abort();
+        if (early) abort.abort();
       });
       answer(turn, context, abort, (event) => queue.push(event)).then(
         () => queue.end(),

@@ -3,10 +3,10 @@ export class EventQueue<T> implements AsyncIterable<T> {
   #events: T[] = [];
   #outcome: { error: unknown } | 'ended' | null = null;
   #wake: (() => void) | null = null;
-  readonly #onLeave: () => void;
+  readonly #onLeave: (early: boolean) => void;
 
-  /** @param onLeave called once when the reader stops, early or at the end */
-  constructor(onLeave: () => void) {
+  /** @param onLeave called once when the reader stops: early, or after the last event */
+  constructor(onLeave: (early: boolean) => void) {
     this.#onLeave = onLeave;
   }
 
@@ -27,21 +27,25 @@ export class EventQueue<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<T> {
+    let early = true;
     try {
       for (;;) {
         const events = this.#events;
         this.#events = [];
         for (const event of events) yield event;
         if (this.#events.length > 0) continue;
-        if (this.#outcome === 'ended') return;
-        if (this.#outcome !== null) throw this.#outcome.error;
+        if (this.#outcome !== null) {
+          early = false;
+          if (this.#outcome === 'ended') return;
+          throw this.#outcome.error;
+        }
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
         this.#wake = null;
       }
     } finally {
-      this.#onLeave();
+      this.#onLeave(early);
     }
   }
 }

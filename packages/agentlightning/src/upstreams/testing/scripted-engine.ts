@@ -9,6 +9,7 @@ export interface ScriptedEngine {
   info(): EngineInfo;
   sample: EmbeddedUpstreamOptions['engine']['sample'];
   requests: SampleRequest[];
+  signals: AbortSignal[];
   /** Requests that ended by their signal. */
   cancelled: number;
 }
@@ -27,6 +28,7 @@ export function scriptedEngine(script: Script, options: ScriptedEngineOptions = 
   let calls = 0;
   const engine: ScriptedEngine = {
     requests: [],
+    signals: [],
     cancelled: 0,
     info: () => ({
       name: 'scripted',
@@ -39,6 +41,7 @@ export function scriptedEngine(script: Script, options: ScriptedEngineOptions = 
     }),
     async sample(request, { signal, onTokens } = {}) {
       engine.requests.push(request);
+      if (signal !== undefined) engine.signals.push(signal);
       calls += 1;
       const planned = script(request, calls - 1);
       const ids: number[] = [];
