@@ -3,7 +3,7 @@ export { add, addMask, multiply, scale, silu } from './elementwise.ts';
 export { concatRows, gatherRows, reshape, sliceRows, transpose } from './layout.ts';
 export { batchedMatmul, linear, product } from './matmul.ts';
 export { logSoftmax, rmsNorm, softmax } from './normalise.ts';
-export { type DataType, OnnxGraph, type Shape } from './onnx.ts';
+export type { Shape } from './onnx.ts';
 export { type RotaryConstants, rotary } from './rotary.ts';
 export type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor } from './runtime.ts';
 export { Tape, type Value } from './tape.ts';

@@ -17,9 +17,7 @@ export {
   type Parameters,
   type Projection,
   parameterShapes,
-  projectionName,
-  projectionShape,
   projections,
   sizeOf,
 } from './parameters.ts';
-export { rotaryConstants, rotaryTables } from './rope.ts';
+export { rotaryConstants } from './rope.ts';
