@@ -5,7 +5,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { createJiti } from 'jiti';
 import type { CallMessage, ChildMessage, LoadMessage, ParentMessage } from './protocol.ts';
 
 type UserFunction = (argument: unknown, context: { signal: AbortSignal }) => unknown;
@@ -55,7 +54,10 @@ async function load(message: LoadMessage): Promise<void> {
 }
 
 async function importModule(path: string): Promise<Record<string, unknown>> {
-  if (/\.[cm]?tsx?$/.test(path)) return createJiti(import.meta.url, { interopDefault: false }).import(path);
+  if (/\.[cm]?tsx?$/.test(path)) {
+    const { createJiti } = await import('jiti'); // Only here: it is slow to load.
+    return createJiti(import.meta.url, { interopDefault: false }).import(path);
+  }
   return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
 }
 
