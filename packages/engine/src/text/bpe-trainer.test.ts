@@ -65,6 +65,14 @@ describe('trainTokenizer', () => {
     expect(tokenizer.specialIds.get('<|pad|>')).toBe(0);
   });
 
+  it('keeps marker tokens whole and in the text, where special ones can be left out', () => {
+    const { tokenizer } = train([corpus], { specialTokens: ['<|pad|>', '<|im_end|>'], markerTokens: ['<tool_call>'] });
+    const ids = tokenizer.encode('<tool_call>1<|im_end|>');
+    expect(ids.length).toBe(3);
+    expect(ids[0]).toBe(2);
+    expect(tokenizer.decode(ids, { skipSpecial: true })).toBe('<tool_call>1');
+  });
+
   it('stops where no pair is frequent enough', () => {
     const { tokenizer } = train(['ab ab'], { vocabularySize: 5000 });
     expect(tokenizer.vocabularySize).toBe(5 + 256 + 1);

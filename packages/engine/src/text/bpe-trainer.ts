@@ -5,8 +5,10 @@ import { learnMerges } from './bpe-merges.ts';
 export interface TrainTokenizerOptions {
   /** Tokens in all: special ones, 256 bytes, merges. Fewer when the texts have no more pairs worth merging. */
   vocabularySize: number;
-  /** Get the first ids, in this order, and are never split nor merged. */
+  /** Get the first ids, in this order, and are never split nor merged. Decoding can leave them out. */
   specialTokens: readonly string[];
+  /** Get the next ids and are never split nor merged either, but are part of the text, for instance `<tool_call>`. */
+  markerTokens?: readonly string[];
   /** One of `specialTokens`. */
   eosToken: string;
   /** One of `specialTokens`. */
@@ -47,17 +49,18 @@ const preTokenizer = {
  */
 export function trainTokenizer(texts: Iterable<string>, options: TrainTokenizerOptions): TrainedTokenizer {
   assertOptions(options);
-  const { specialTokens, vocabularySize, minCount = 2 } = options;
+  const { vocabularySize, minCount = 2 } = options;
+  const added = addedTokens(options);
   const alphabet = [...byteCharacters].sort();
-  const start = [...specialTokens, ...alphabet];
-  const splitter = new HuggingFaceTokenizer(tokenizerFile(specialTokens, start, []), {});
+  const start = [...added.keys(), ...alphabet];
+  const splitter = new HuggingFaceTokenizer(tokenizerFile(added, start, []), {});
   const counts = new Map<string, number>();
   for (const text of texts) {
-    for (const word of wordsOf(splitter, text, specialTokens)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (const word of wordsOf(splitter, text, [...added.keys()])) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const { tokens, merges } = learnMerges(counts, { start, size: vocabularySize, minCount });
   return {
-    'tokenizer.json': `${JSON.stringify(tokenizerFile(specialTokens, tokens, merges), null, 1)}\n`,
+    'tokenizer.json': `${JSON.stringify(tokenizerFile(added, tokens, merges), null, 1)}\n`,
     'tokenizer_config.json': `${JSON.stringify(configFile(options), null, 2)}\n`,
   };
 }
@@ -73,25 +76,29 @@ function isPrintable(byte: number): boolean {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }
 
-/** The text's pieces between special tokens, split into words of byte characters. */
-function wordsOf(splitter: HuggingFaceTokenizer, text: string, specialTokens: readonly string[]): string[] {
+/** The text's pieces between added tokens, split into words of byte characters. */
+function wordsOf(splitter: HuggingFaceTokenizer, text: string, added: readonly string[]): string[] {
   let sections = [text];
-  for (const special of specialTokens) sections = sections.flatMap((section) => section.split(special));
+  for (const token of added) sections = sections.flatMap((section) => section.split(token));
   return sections
     .filter((section) => section !== '')
     .flatMap((section) => splitter.pre_tokenizer!.pre_tokenize(section));
 }
 
-function tokenizerFile(
-  specialTokens: readonly string[],
-  tokens: readonly string[],
-  merges: readonly [string, string][],
-): object {
+type AddedTokens = ReadonlyMap<string, { special: boolean }>;
+
+function addedTokens({ specialTokens, markerTokens = [] }: TrainTokenizerOptions): AddedTokens {
+  const marked = (tokens: readonly string[], special: boolean) =>
+    tokens.map((token): [string, { special: boolean }] => [token, { special }]);
+  return new Map([...marked(specialTokens, true), ...marked(markerTokens, false)]);
+}
+
+function tokenizerFile(added: AddedTokens, tokens: readonly string[], merges: readonly [string, string][]): object {
   return {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: specialTokens.map((content, id) => ({ id, content, ...specialFlags })),
+    added_tokens: [...added].map(([content, { special }], id) => ({ id, content, ...flags, special })),
     normalizer: null,
     pre_tokenizer: preTokenizer,
     post_processor: null,
@@ -111,24 +118,29 @@ function tokenizerFile(
   };
 }
 
-const specialFlags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true };
+const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false };
 
-function configFile({ specialTokens, eosToken, padToken }: TrainTokenizerOptions): object {
+function configFile(options: TrainTokenizerOptions): object {
+  const { eosToken, padToken } = options;
   return {
     tokenizer_class: 'PreTrainedTokenizerFast',
     eos_token: eosToken,
     pad_token: padToken ?? eosToken,
     clean_up_tokenization_spaces: false,
-    added_tokens_decoder: Object.fromEntries(specialTokens.map((content, id) => [id, { content, ...specialFlags }])),
+    added_tokens_decoder: Object.fromEntries(
+      [...addedTokens(options)].map(([content, { special }], id) => [id, { content, ...flags, special }]),
+    ),
   };
 }
 
-function assertOptions({ vocabularySize, specialTokens, eosToken, padToken }: TrainTokenizerOptions): void {
-  const smallest = specialTokens.length + byteCharacters.length;
+function assertOptions(options: TrainTokenizerOptions): void {
+  const { vocabularySize, specialTokens, markerTokens = [], eosToken, padToken } = options;
+  const added = [...specialTokens, ...markerTokens];
+  const smallest = added.length + byteCharacters.length;
   if (vocabularySize < smallest)
-    throw invalid(`vocabularySize is ${vocabularySize}, but special tokens and bytes alone are ${smallest}`);
-  if (new Set(specialTokens).size < specialTokens.length || specialTokens.some((token) => token.length < 2))
-    throw invalid('specialTokens must be different texts of at least two characters');
+    throw invalid(`vocabularySize is ${vocabularySize}, but added tokens and bytes alone are ${smallest}`);
+  if (new Set(added).size < added.length || added.some((token) => token.length < 2))
+    throw invalid('specialTokens and markerTokens must be different texts of at least two characters');
   for (const token of [eosToken, padToken ?? eosToken])
     if (!specialTokens.includes(token)) throw invalid(`${JSON.stringify(token)} is not one of specialTokens`);
 }

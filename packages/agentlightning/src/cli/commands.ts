@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { registerInit } from './commands/init.ts';
+import { registerResume } from './commands/resume.ts';
+import { registerServe } from './commands/serve.ts';
+import { registerStatus } from './commands/status.ts';
+import { registerTrain } from './commands/train.ts';
+
+/** Every verb; a new one is a file and a line here. */
+export const commands: ((program: Command) => void)[] = [
+  registerInit,
+  registerTrain,
+  registerResume,
+  registerServe,
+  registerStatus,
+];

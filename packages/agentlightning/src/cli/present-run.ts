@@ -1,0 +1,107 @@
+import type { Config } from '../config/index.ts';
+import { AgentLightningError } from '../errors.ts';
+import { openSinks } from '../metrics/index.ts';
+import type { MetricsEvent } from '../metrics/metrics.ts';
+import { exitCodes } from './failure.ts';
+import { readJsonLines } from './json-lines.ts';
+import { commit, machine } from './machine.ts';
+import { runFolder } from './stack.ts';
+import { summarise, summaryText } from './summary.ts';
+import { type TrainingRequest, train } from './training.ts';
+
+export interface PresentedRun extends Pick<TrainingRequest, 'config' | 'runId' | 'resume'> {
+  json: boolean;
+}
+
+/** Runs a training and shows it: text or JSON lines on standard output, and always `metrics.jsonl` in the run's folder. */
+export async function presentRun({ config, runId, resume, json }: PresentedRun): Promise<void> {
+  const folder = runFolder(config.store, runId);
+  const interruption = interruptible();
+  const startedAt = Date.now();
+  const events: MetricsEvent[] = resume ? await readJsonLines<MetricsEvent>(`${folder}/metrics.jsonl`) : [];
+  const sinks = openSinks(json ? ['jsonl', 'json'] : ['jsonl', 'terminal'], { folder, output: process.stdout });
+  const note = (message: string) => {
+    if (json) process.stdout.write(`${JSON.stringify({ kind: 'note', message })}\n`);
+    else process.stdout.write(`${message}\n`);
+  };
+  note(`Run ${runId}`);
+  try {
+    const { policyFolder } = await train({
+      config,
+      runId,
+      resume,
+      signal: interruption.signal,
+      note,
+      report: (event) => {
+        events.push(event);
+        sinks.write(event);
+      },
+    });
+    const seconds = (Date.now() - startedAt) / 1000;
+    const summary = summarise(events, config.algorithm.successThreshold);
+    if (json) process.stdout.write(`${JSON.stringify(summaryObject(config, summary, seconds))}\n`);
+    else {
+      const colour = process.stdout.isTTY ?? false;
+      process.stdout.write(`\n${summaryText(summary, { seconds, colour })}Policy in ${policyFolder}\n`);
+    }
+  } catch (error) {
+    if (!interruption.signal.aborted) throw withResumeHint(error, runId);
+    process.stderr.write(`\nInterrupted. Go on with: agl resume ${runId}\n`);
+    process.exitCode = exitCodes.interrupted;
+  } finally {
+    interruption.end();
+    await sinks.close();
+  }
+}
+
+function summaryObject(config: Config, summary: ReturnType<typeof summarise>, seconds: number) {
+  const { before, after, gain, interval, steps, rewardCurve, mismatchMax, dropped } = summary;
+  return {
+    name: config.name ?? 'train',
+    metrics: {
+      before: before?.mean ?? null,
+      after: after?.mean ?? null,
+      gain,
+      interval,
+      seconds: Math.round(seconds),
+      seed: config.seed,
+      steps,
+      beforeInterval: before ? [before.low, before.high] : null,
+      afterInterval: after ? [after.low, after.high] : null,
+      rewardCurve,
+      mismatchMax,
+      dropped,
+    },
+    ratios: {},
+    machine: machine(),
+    commit: commit(),
+  };
+}
+
+/** A first Ctrl-C ends in order and keeps the last complete step; a second one ends at once. */
+function interruptible(): { signal: AbortSignal; end(): void } {
+  const abort = new AbortController();
+  const interrupt = () => {
+    if (abort.signal.aborted) process.exit(exitCodes.interrupted);
+    abort.abort(new AgentLightningError({ code: 'interrupted', message: 'Interrupted.', category: 'user' }));
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
+  return {
+    signal: abort.signal,
+    end: () => {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+    },
+  };
+}
+
+function withResumeHint(error: unknown, runId: string): unknown {
+  if (!AgentLightningError.isInstance(error) || error.code !== 'disk_full') return error;
+  const { code, message, category } = error;
+  return new AgentLightningError({
+    code,
+    message,
+    category,
+    hint: `Free some space, then go on with: agl resume ${runId}`,
+    cause: error.cause,
+  });
+}

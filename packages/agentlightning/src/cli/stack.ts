@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { createEmbeddedEngine, type EmbeddedEngine, IncrementalDecoder } from '@agentlightning/engine';
+import type { Config } from '../config/index.ts';
+import { UserError } from '../errors.ts';
+import { Routes, Sessions } from '../gateway/index.ts';
+import { createServer, type Server, type ServerOptions } from '../server/index.ts';
+import { openSqliteStore } from '../store/sqlite/index.ts';
+import type { Store } from '../store/store.ts';
+import { createEmbeddedUpstream, type Upstream } from '../upstreams/index.ts';
+import { Closing } from './closing.ts';
+
+/** The parts that every command with a model needs, wired together; they close in reverse order. */
+export interface Stack {
+  store: Store;
+  engine: EmbeddedEngine;
+  sessions: Sessions;
+  server: Server;
+  closing: Closing;
+}
+
+export interface StackOptions {
+  config: Pick<Config, 'policy' | 'seed' | 'server' | 'store'>;
+  /** Something broke that makes going on pointless, for instance a full disk. */
+  onFatal: (error: unknown) => void;
+  onWarning: (message: string) => void;
+  serve?: ServerOptions['serve'];
+  adminKey?: string;
+}
+
+/** Opens the model first: its folder is what is most often wrong. Nothing is left open when a later part fails. */
+export async function openStack({ config, onFatal, onWarning, serve, adminKey }: StackOptions): Promise<Stack> {
+  const closing = new Closing();
+  try {
+    const engine = await openEngine(config, onWarning);
+    closing.add(() => engine.close());
+    const store = await openSqliteStore({ path: config.store });
+    closing.add(() => store.close());
+    const sessions = new Sessions();
+    const upstream = policyUpstream(config.policy.name, engine);
+    const server = await createServer({
+      store,
+      sessions,
+      routes: new Routes([{ alias: config.policy.name, upstream }], config.policy.name),
+      host: config.server.host,
+      port: config.server.port,
+      onFatal,
+      ...(serve === undefined ? {} : { serve }),
+      ...(adminKey === undefined ? {} : { adminKey }),
+    });
+    closing.add(() => server.close({ graceMs: 2000 }));
+    closing.add(() => sessions.closeAll());
+    return { store, engine, sessions, server, closing };
+  } catch (error) {
+    await closing.run();
+    throw error;
+  }
+}
+
+function openEngine({ policy, seed }: StackOptions['config'], onWarning: (message: string) => void) {
+  const { model, adapter, threads, backend } = policy;
+  return createEmbeddedEngine({
+    folder: model,
+    seed,
+    onWarning,
+    ...(adapter === undefined ? {} : { lora: adapter }),
+    ...(threads === undefined ? {} : { threads }),
+    ...(backend === undefined ? {} : { backend }),
+  });
+}
+
+export function policyUpstream(name: string, engine: EmbeddedEngine): Upstream {
+  const { tokenizer, template, eosIds } = engine;
+  const [endOfTurnId] = eosIds;
+  if (endOfTurnId === undefined) {
+    throw new UserError({
+      code: 'model_without_end',
+      message: `The model of policy "${name}" names no token that ends an answer.`,
+      hint: 'Set "eos_token_id" in its config.json or generation_config.json.',
+    });
+  }
+  return createEmbeddedUpstream({
+    name: 'embedded',
+    policy: name,
+    modelId: name,
+    engine,
+    tokenizer,
+    template,
+    endOfTurnId,
+    stopIds: [...eosIds],
+    createDecoder: () => new IncrementalDecoder(tokenizer),
+  });
+}
+
+/** Where a run keeps its metrics, checkpoints and final weights: beside the store. */
+export function runFolder(storePath: string, runId: string): string {
+  return join(storePath, '..', 'runs', runId);
+}

@@ -1,0 +1,135 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
+import { type LoopOptions, trainPolicy } from '../algorithms/index.ts';
+import { type Config, compareTaskSets, loadTasks } from '../config/index.ts';
+import type { MetricsEvent } from '../metrics/metrics.ts';
+import {
+  checkAgent,
+  checkGrader,
+  createController,
+  createRewardSource,
+  createRunner,
+  graderRequirements,
+  runPreflight,
+} from '../rollouts/index.ts';
+import type { Checkpoint, JsonObject, Task } from '../store/types.ts';
+import { openStack, runFolder, type Stack } from './stack.ts';
+
+export interface TrainingRequest {
+  config: Config;
+  runId: string;
+  /** Go on from this checkpoint instead of creating the run. */
+  resume: ((stack: Stack) => Promise<Checkpoint>) | null;
+  signal: AbortSignal;
+  report: (event: MetricsEvent) => void;
+  /** For a person; not part of the run's figures. */
+  note: (message: string) => void;
+}
+
+/** One training run from checked input to the exported policy. Everything it opened is closed when it returns or throws. */
+export async function train(request: TrainingRequest): Promise<{ policyFolder: string }> {
+  const { config, runId, note } = request;
+  const tasks = await loadTaskFiles(config, note);
+  await checkAgent(config.agent);
+  await checkGrader(config.grader);
+
+  const failure = new AbortController();
+  const signal = AbortSignal.any([request.signal, failure.signal]);
+  const stack = await openStack({ config, onFatal: (error) => failure.abort(error), onWarning: note });
+  const { store, engine, server, sessions, closing } = stack;
+  try {
+    const place = {
+      store,
+      sessions,
+      baseUrl: server.url,
+      model: config.policy.name,
+      sampling: samplingOf(config),
+      runId,
+    };
+    const controller = createController({
+      ...place,
+      runner: createRunner(config.agent),
+      reward: createRewardSource(config.grader),
+      workerId: `${runId}:${process.pid}`,
+      concurrency: config.agent.concurrency,
+      pollMs: 20,
+      onEvent: (event) => {
+        if (event.type === 'fatal') failure.abort(event.error);
+      },
+    });
+    closing.add(() => controller.stop());
+
+    const checkpoint = request.resume ? await request.resume(stack) : null;
+    if (!checkpoint) {
+      const { agent, grader, seed } = config;
+      const notes = await runPreflight({ ...place, agent, grader, seed, tasks: tasks.train, newId: uuidv7, signal });
+      for (const line of notes) note(line);
+      await store.createRun({ id: runId, config: config as unknown as JsonObject });
+    }
+    controller.start();
+    await trainPolicy({
+      store,
+      engine,
+      tasks: tasks.train,
+      validationTasks: tasks.validation,
+      options: config.algorithm,
+      loop: loopOptions(config),
+      runId,
+      seed: config.seed,
+      policy: config.policy.name,
+      checkpointFolder: checkpointFolder(config, runId),
+      metrics: request.report,
+      signal,
+      clock: Date.now,
+      ...(checkpoint ? { resume: checkpoint } : {}),
+    });
+    const policyFolder = join(runFolder(config.store, runId), 'policy');
+    await engine.export(policyFolder);
+    await store.finishRun(runId, 'finished');
+    return { policyFolder };
+  } catch (error) {
+    // What made the run stop is what happened first, not the abort that it led to.
+    throw failure.signal.aborted && !request.signal.aborted ? failure.signal.reason : error;
+  } finally {
+    await closing.run();
+  }
+}
+
+async function loadTaskFiles(
+  config: Config,
+  note: (message: string) => void,
+): Promise<{ train: Task[]; validation: Task[] }> {
+  const { inputFields } = config.tasks;
+  const options = {
+    requiredPrivate: graderRequirements(config.grader),
+    ...(inputFields === undefined ? {} : { inputFields }),
+  };
+  const train = await loadTasks(config.tasks.train, options);
+  const all = config.tasks.validation === undefined ? [] : await loadTasks(config.tasks.validation, options);
+  for (const warning of compareTaskSets(train, all)) note(warning);
+  return { train, validation: all.slice(0, config.validation.tasks ?? all.length) };
+}
+
+function samplingOf({ sampling, validation }: Config) {
+  return { train: sampling, validation: { ...sampling, temperature: validation.temperature } };
+}
+
+function loopOptions({ validation, checkpoints, retries }: Config): LoopOptions {
+  return {
+    validateEvery: validation.every,
+    rolloutsPerValidationTask: validation.rolloutsPerTask,
+    checkpointEvery: checkpoints.every,
+    keepCheckpoints: checkpoints.keep,
+    maxAttempts: retries.maxAttempts,
+    mismatchTolerance: 1e-4,
+  };
+}
+
+function checkpointFolder(config: Config, runId: string): string {
+  const folder = config.checkpoints.folder
+    ? join(config.checkpoints.folder, runId)
+    : join(runFolder(config.store, runId), 'checkpoints');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
