@@ -51,6 +51,7 @@ export interface Store {
   finishAttempt(attemptId: string, outcome: AttemptOutcome): Promise<Rollout>;
   /** Attempts whose lease ran out become failed (`infrastructure`, `worker_lost`) and their rollouts are queued again or failed. Returns how many. */
   expireLeases(): Promise<number>;
+  /** Rollouts that have ended meanwhile stay as they are. */
   cancelRollouts(ids: string[], reason: string): Promise<void>;
   /** Marks rollouts of a run after `step` as superseded and cancels those not yet ended. Returns how many. */
   supersedeAfter(runId: string, step: number): Promise<number>;
@@ -64,7 +65,7 @@ export interface Store {
   getAttempt(id: string): Promise<Attempt | null>;
   listAttempts(rolloutId: string): Promise<Attempt[]>;
 
-  /** Calls share prefixes with an earlier call of their attempt: ids and messages are stored once. */
+  /** Calls share prefixes with an earlier call of their attempt: ids and messages are stored once. Idempotent by call id. */
   recordCall(call: Call): Promise<void>;
   /** In order of `sequence`, with prompt ids and messages rebuilt whole. */
   listCalls(attemptId: string): Promise<Call[]>;
@@ -73,6 +74,7 @@ export interface Store {
   listRewards(attemptId: string): Promise<Reward[]>;
 
   addPolicyVersion(version: Omit<PolicyVersion, 'createdAt'>): Promise<void>;
+  /** The version announced last, also when a resumed run announced a number again. */
   latestPolicyVersion(policy: string): Promise<PolicyVersion | null>;
 
   saveCheckpoint(checkpoint: Omit<Checkpoint, 'createdAt'> & { policy: string }): Promise<void>;

@@ -29,10 +29,11 @@ export class CallTrees {
 
   /** @throws {NotFoundError} when there is no such attempt */
   async of(db: Kysely<StoreSchema>, attemptId: string): Promise<CachedAttempt> {
-    const cached = this.#attempts.get(attemptId) ?? (await load(db, attemptId));
+    const known = this.#attempts.get(attemptId);
+    const cached = known ?? (await load(db, attemptId));
     this.#attempts.delete(attemptId);
     this.#attempts.set(attemptId, cached);
-    this.#evict(attemptId);
+    if (!known) this.#evict(attemptId);
     return cached;
   }
 

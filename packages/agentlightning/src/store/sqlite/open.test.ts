@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { callOf, enqueue, seed } from '../testing/index.ts';
-import { openSqliteStore } from './open.ts';
+import { openDatabase, openSqliteStore } from './open.ts';
 import { query } from './statements.ts';
 import { startChild, temporaryFolder } from './testing/index.ts';
 
@@ -41,6 +41,16 @@ describe('opening a store file', () => {
     await seed(store);
     await store.close();
     await (await openSqliteStore({ path })).close();
+  });
+
+  it('sets the file up to survive a killed process and to check references', async () => {
+    const { database, owner } = openDatabase({ path, now: 0 });
+    expect(query(database, 'pragma journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+    expect(query(database, 'pragma synchronous')).toEqual([{ synchronous: 1 }]);
+    expect(query(database, 'pragma foreign_keys')).toEqual([{ foreign_keys: 1 }]);
+    expect(query(database, 'pragma busy_timeout')).toEqual([{ timeout: 5000 }]);
+    database.close();
+    owner.release();
   });
 
   it('lets other programs read meanwhile', async () => {

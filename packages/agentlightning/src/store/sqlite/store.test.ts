@@ -1,4 +1,4 @@
 import { describeStore } from '../testing/index.ts';
-import { openSqliteHarness } from './testing/harness.ts';
+import { openSqliteHarness } from './testing/index.ts';
 
 describeStore('the store in an SQLite file', openSqliteHarness);

@@ -4,7 +4,7 @@ import type { Call, Claim, Failure, Rollout, RolloutRequest, SamplingParameters 
 export const crash: Failure = { class: 'infrastructure', code: 'grader_crash', message: 'The grader died.' };
 export const wrongExit: Failure = { class: 'agent', code: 'exit_code', message: 'The agent ended with code 3.' };
 
-export const sampling: SamplingParameters = { temperature: 1, topP: 1, topK: 0, maxTokens: 64, stop: [], seed: 7 };
+const sampling: SamplingParameters = { temperature: 1, topP: 1, topK: 0, maxTokens: 64, stop: [], seed: 7 };
 
 /** A run "run-1" with a task "task-1". */
 export async function seed(store: Store): Promise<void> {
