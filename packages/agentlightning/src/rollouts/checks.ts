@@ -36,6 +36,13 @@ async function checkModule(
   { module, export: exportName, cwd = dirname(module) }: { module: string; export: string; cwd?: string | undefined },
   environment: Environment,
 ): Promise<void> {
+  if (!(await isThere(module, constants.R_OK))) {
+    throw new UserError({
+      code: `${role}_module_missing`,
+      message: `There is no ${role} module at ${module}, or it cannot be read.`,
+      hint: `Correct the path (${role}.module).`,
+    });
+  }
   const { signal } = new AbortController();
   try {
     const result = 'value';
@@ -49,7 +56,7 @@ async function checkModule(
       message: `${module} cannot be used as the ${role}: ${error.message}`,
       hint: missing
         ? `Export a function, \`export default async function (…) {…}\`, or name another export (${role}.export).`
-        : `Mend the module, or correct the path (${role}.module).`,
+        : `Mend the module (${role}.module).`,
       cause: error,
     });
   }
@@ -64,7 +71,9 @@ async function checkCommand(
   const program = typeof command === 'string' ? firstWord(command) : (command[0] ?? '');
   if (program === null || process.platform === 'win32') return;
   const found =
-    typeof command === 'string' ? inShell(program, cwd, environment) : isExecutable(program, cwd, environment);
+    typeof command === 'string' && !program.includes('/')
+      ? isKnownToShell(program, cwd, environment)
+      : isExecutable(program, cwd, environment);
   if (await found) return;
   const where = program.includes('/')
     ? `no executable file ${resolve(cwd, program)}`
@@ -81,7 +90,8 @@ function firstWord(command: string): string | null {
   return /^\s*(?:[A-Za-z_]\w*=[^\s'"$`\\]*\s+)*([\w./+@%,:-]+)(?=\s|$)/.exec(command)?.[1] ?? null;
 }
 
-async function inShell(program: string, cwd: string, environment: Environment): Promise<boolean> {
+/** Also true for what the shell brings itself, such as `cd`. */
+async function isKnownToShell(program: string, cwd: string, environment: Environment): Promise<boolean> {
   const { end } = await runCommand({
     command: ['/bin/sh', '-c', 'command -v -- "$1"', 'sh', program],
     cwd,
@@ -96,11 +106,14 @@ async function inShell(program: string, cwd: string, environment: Environment): 
 async function isExecutable(program: string, cwd: string, environment: Environment): Promise<boolean> {
   const folders = program.includes('/') ? [''] : (environment.PATH ?? '').split(delimiter);
   for (const folder of folders) {
-    const found = await access(resolve(cwd, join(folder, program)), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return true;
+    if (await isThere(resolve(cwd, join(folder, program)), constants.X_OK)) return true;
   }
   return false;
+}
+
+async function isThere(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
 }
