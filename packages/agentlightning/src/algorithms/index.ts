@@ -4,5 +4,4 @@
  */
 export { algorithms } from './algorithms.ts';
 export { trainPolicy } from './rl/loop.ts';
-export { type GrpoOptions, grpoDefaults, type LoopOptions, loopDefaults } from './rl/options.ts';
-export type { RolloutProgress, TrainInput, TrainResult } from './rl/run.ts';
+export type { LoopOptions } from './rl/options.ts';

@@ -23,8 +23,7 @@ export function callFault(
   if (!('reward' in grade)) return 'no_reward';
   if (call.untrainable) return call.untrainable;
   if (!call.promptIds || call.promptIds.length === 0) return 'missing_token_ids';
-  if (call.choices.length === 0) return 'empty_answer';
-  return call.sampling.temperature === 1 ? null : 'other_temperature';
+  return call.choices.length === 0 ? 'empty_answer' : null;
 }
 
 /** A token of less than e^−50 is never sampled; a ratio of more than e^50 would leave float32. */
@@ -32,15 +31,18 @@ const lowestLogProb = -50;
 /** Softmax in fp32 can end a little above 0. */
 const highestLogProb = 1e-3;
 
-/** The first reason why one answer of an otherwise usable call cannot be trained on. */
-export function choiceFault(
-  { tokenIds, logProbs, policyVersions }: CallChoice,
-  trained: TrainedPolicy,
+/** The first reason, in the same order, why one answer of an otherwise usable call cannot be trained on. */
+export function answerFault(
+  { sampling }: Call,
+  choice: CallChoice,
+  { policyVersion }: TrainedPolicy,
 ): DropReason | null {
+  const { tokenIds, logProbs, policyVersions } = choice;
   if (tokenIds.length === 0) return 'empty_answer';
   if (logProbs.length === 0) return 'missing_log_probs';
   if (tokenIds.length !== logProbs.length) return 'length_mismatch';
   if (!logProbs.every((logProb) => logProb >= lowestLogProb && logProb <= highestLogProb)) return 'invalid_log_probs';
-  const current = policyVersions.length > 0 && policyVersions.every(({ version }) => version === trained.policyVersion);
-  return current ? null : 'other_policy_version';
+  const current = policyVersions.length > 0 && policyVersions.every(({ version }) => version === policyVersion);
+  if (!current) return 'other_policy_version';
+  return sampling.temperature === 1 ? null : 'other_temperature';
 }

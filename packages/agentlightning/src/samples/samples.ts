@@ -2,7 +2,7 @@ import { type AdvantageOptions, advantage, type GroupBaseline, groupBaseline } f
 import { buildChains, type Chain, type ChainLink, linkTokens } from './chains.ts';
 import { type CreditAssigner, identicalCredit } from './credit.ts';
 import type { CallOutcome, DropReason } from './drop-reasons.ts';
-import { callFault, choiceFault } from './eligibility.ts';
+import { answerFault, callFault } from './eligibility.ts';
 import { type Episode, type EpisodeAttempt, type Grade, gradeEpisode } from './episodes.ts';
 
 /** One training row before it is weighted. Per-token arrays have the length of `tokenIds`, aligned as in the engine's contract. */
@@ -111,7 +111,9 @@ function attemptRows({ attempt, usable, reward, baseline, options }: AttemptInpu
     for (const link of chain.links.filter(({ call }) => usable.has(call.id))) {
       const { id } = link.call;
       const fault =
-        choiceFault(link.choice, options) ?? advantageFault(advantages.get(id)!) ?? lengthFault(link, options);
+        answerFault(link.call, link.choice, options) ??
+        advantageFault(advantages.get(id)!) ??
+        lengthFault(link, options);
       if (fault) rejected.set(id, fault);
       else kept.push(link);
     }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Estimate, MetricsEvent } from '../../metrics/metrics.ts';
 import { openSqliteStore } from '../../store/index.ts';
@@ -158,6 +159,19 @@ describe('a resumed run', () => {
     expect(after.some(({ superseded }) => superseded)).toBe(false);
   });
 
+  it('asks anew for rollouts that were cancelled when the run was stopped', async () => {
+    const whole = await runProcess('whole');
+    await runProcess('stopped', {
+      abortWhen: (seen) => seen.kind === 'progress' && seen.mode === 'train' && seen.step === 3 && seen.ended === 2,
+    });
+    const [first] = (await allRollouts('stopped')).filter(({ id }) => id.startsWith('run:3:'));
+    await cancelInFile('stopped', first!.id);
+    const { weights } = await runProcess('stopped');
+    expect(weights).toEqual(whole.weights);
+    const ids = (await allRollouts('stopped')).map(({ id }) => id);
+    expect(ids.filter((id) => /:r\d+$/.test(id))).toEqual([`${first!.id}:r1`]);
+  });
+
   it('goes on after an abort from the last complete step, with the same final weights', async () => {
     const whole = await runProcess('whole');
     for (const step of [1, 2, 4]) {
@@ -186,4 +200,11 @@ async function allRollouts(name: string) {
   const rollouts = await store.listRollouts({ runId: 'run', includeSuperseded: true });
   await store.close();
   return rollouts;
+}
+
+/** As a stopping controller leaves it: an ended rollout cannot be cancelled any more, so its row is changed. */
+async function cancelInFile(name: string, id: string): Promise<void> {
+  const database = new DatabaseSync(join(folder, `${name}.db`));
+  database.prepare("update rollouts set state = 'cancelled' where id = ?").run(id);
+  database.close();
 }
