@@ -5,10 +5,10 @@
 export { type AccessRequest, createAccess, isLoopback } from './access.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export { dialects } from './dialects.ts';
-export { type AnswerSink, Gateway, type ModelCall } from './gateway.ts';
+export { type AnswerSink, Gateway } from './gateway.ts';
 export { type Problem, problemOf } from './problem.ts';
 export { RequestError } from './request-error.ts';
 export { addOwnReward } from './rewards.ts';
 export { type Route, Routes } from './routes.ts';
-export type { Session, SessionOptions, SessionSampling } from './session.ts';
+export type { Session, SessionSampling } from './session.ts';
 export { Sessions } from './sessions.ts';

@@ -9,6 +9,11 @@ export class CallsUnderWay {
   /** @returns the call's controller, aborted when `response` closes before it was answered */
   begin(response: ServerResponse): AbortController {
     const abort = new AbortController();
+    if (response.closed) {
+      // The client left before its request was read: the event has been, and will not come again.
+      abort.abort(clientLeft());
+      return abort;
+    }
     this.#calls.add(abort);
     response.once('close', () => {
       if (!response.writableFinished) abort.abort(clientLeft());

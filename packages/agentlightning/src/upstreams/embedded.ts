@@ -106,7 +106,8 @@ async function answerChoice(
     told += ids.length;
     const texts = turn.wantLogProbs ? { texts: ids.map((id) => tokenizer.decode([id])) } : {};
     emit({ type: 'tokens', choice, ids, logProbs, policyVersion, ...texts });
-    text.push(ids);
+    // The token that ended the answer is none of its text, special or not.
+    text.push(stopIds.includes(ids.at(-1) ?? -1) ? ids.slice(0, -1) : ids);
   };
   const result = await engine.sample(
     {

@@ -2,10 +2,9 @@
  * Where a call is answered: one file for each kind of model server. An upstream takes a `Turn` and tells `TurnEvent`s
  * while it answers. It knows nothing of HTTP dialects, tokens of attempts, or how calls are recorded.
  */
-export { createEmbeddedUpstream, type EmbeddedUpstreamOptions } from './embedded.ts';
-export { createOpenAiUpstream, type OpenAiUpstreamOptions } from './openai.ts';
+export { createEmbeddedUpstream } from './embedded.ts';
+export { createOpenAiUpstream } from './openai.ts';
 export { mixSeed } from './seeds.ts';
-export type { AnswerDecoder, ChatTemplate, TemplateRequest, Tokenizer } from './text.ts';
 export {
   type Message,
   noTokenLimit,
@@ -14,6 +13,5 @@ export {
   type Turn,
   type TurnEvent,
   type Upstream,
-  type UpstreamContext,
 } from './upstream.ts';
 export { UpstreamError } from './upstream-error.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
+import { type Route, Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { RolloutMode } from '../../store/types.ts';
@@ -13,7 +13,6 @@ export interface StartedGateway {
   server: Server;
   store: Store;
   sessions: Sessions;
-  routes: Routes;
   fatal: unknown[];
   /** A new attempt with its token. */
   attempt(options?: { seed?: number; mode?: RolloutMode; sampling?: SessionSampling }): Promise<OpenAttempt>;
@@ -26,19 +25,20 @@ export interface OpenAttempt {
   token: string;
 }
 
-export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'adminKey' | 'serve' | 'now'>>;
+export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve'>> & { routes?: Route[] };
 
 /** The whole of it: SQLite store, sessions, HTTP, and an embedded upstream over a scripted engine under the alias "policy". */
-export async function startGateway(engine: ScriptedEngine, settings: GatewaySettings = {}): Promise<StartedGateway> {
+export async function startGateway(
+  engine: ScriptedEngine,
+  { routes: more = [], ...settings }: GatewaySettings = {},
+): Promise<StartedGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'agl-gateway-'));
   const store = await openSqliteStore({ path: join(folder, 'store.db') });
   await store.createRun({ id: 'run', config: {} });
   await store.putTasks([{ id: 'task', input: {}, private: {} }]);
   const sessions = new Sessions();
-  const routes = new Routes(
-    [{ alias: 'policy', upstream: createEmbeddedUpstream({ ...byteModel, engine }) }],
-    'policy',
-  );
+  const upstream = createEmbeddedUpstream({ ...byteModel, engine });
+  const routes = new Routes([{ alias: 'policy', upstream }, ...more], 'policy');
   const fatal: unknown[] = [];
   const server = await createServer({ store, sessions, routes, onFatal: (error) => fatal.push(error), ...settings });
   let rollouts = 0;
@@ -46,7 +46,6 @@ export async function startGateway(engine: ScriptedEngine, settings: GatewaySett
     server,
     store,
     sessions,
-    routes,
     fatal,
     async attempt({ seed = 1, mode = 'train', sampling } = {}) {
       rollouts += 1;
