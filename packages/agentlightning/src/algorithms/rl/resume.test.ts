@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Estimate, MetricsEvent } from '../../metrics/metrics.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import {
@@ -44,13 +44,15 @@ class Fuse {
 }
 
 let folder: string;
-let now: number;
+let now = 0;
+/** The run that nobody disturbed. */
+let whole: Outcome;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agl-resume-'));
-  now = 0;
+  whole = await runProcess('whole');
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true }));
 
 interface Outcome {
   error: unknown;
@@ -127,15 +129,16 @@ const rewardsByStep = (events: readonly MetricsEvent[]): Record<string, Estimate
 const perStep = { 1: 6, 2: 6, 3: 6, 4: 6, 5: 6 };
 
 describe('a resumed run', () => {
-  it('ends with the same weights and counts wherever it was killed, twice', async () => {
-    const whole = await runProcess('whole');
+  it('has a run to be compared with', async () => {
     expect(whole.error).toBeNull();
     expect(await rolloutsByStep('whole')).toEqual(perStep);
+  });
 
-    const points = 7;
-    for (let point = 0; point < points; point += 1) {
-      const name = `killed-${point}`;
-      const first = await runProcess(name, { fuse: new Fuse(2 + Math.floor((point * whole.operations) / points)) });
+  it.each([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9])(
+    'ends with the same weights and counts when killed at %f of its way, and again later',
+    async (share) => {
+      const name = `killed-${share}`;
+      const first = await runProcess(name, { fuse: new Fuse(2 + Math.floor(share * whole.operations)) });
       const second = await runProcess(name, { fuse: new Fuse(150) });
       const last = await runProcess(name);
       expect(first.error).not.toBeNull();
@@ -143,8 +146,8 @@ describe('a resumed run', () => {
       expect(last.weights).toEqual(whole.weights);
       expect(await rolloutsByStep(name)).toEqual(perStep);
       expect(rewardsByStep([...first.events, ...second.events, ...last.events])).toEqual(rewardsByStep(whole.events));
-    }
-  });
+    },
+  );
 
   it('keeps the rollouts that were sampled under the checkpoint’s weights, and no later ones', async () => {
     await runProcess('kept', {
@@ -160,7 +163,6 @@ describe('a resumed run', () => {
   });
 
   it('asks anew for rollouts that were cancelled when the run was stopped', async () => {
-    const whole = await runProcess('whole');
     await runProcess('stopped', {
       abortWhen: (seen) => seen.kind === 'progress' && seen.mode === 'train' && seen.step === 3 && seen.ended === 2,
     });
@@ -173,7 +175,6 @@ describe('a resumed run', () => {
   });
 
   it('goes on after an abort from the last complete step, with the same final weights', async () => {
-    const whole = await runProcess('whole');
     for (const step of [1, 2, 4]) {
       const name = `aborted-${step}`;
       const aborted = await runProcess(name, {
@@ -188,7 +189,7 @@ describe('a resumed run', () => {
   });
 
   it('does nothing but validate when the run was complete', async () => {
-    const whole = await runProcess('done');
+    await runProcess('done');
     const again = await runProcess('done');
     expect(again.weights).toEqual(whole.weights);
     expect(again.events.map(({ kind }) => kind)).toEqual(['notice', 'validation']);
