@@ -47,6 +47,11 @@ describe('chooseToken', () => {
   it.each([
     { name: 'top-k', cut: { topK: 2 }, expected: [0, 4 / 7, 0, 3 / 7, 0] },
     { name: 'top-p', cut: { topP: 0.8 }, expected: [0, 0.4 / 0.85, 0.15 / 0.85, 0.3 / 0.85, 0] },
+    {
+      name: 'a top-p just out of reach of two tokens',
+      cut: { topP: 0.72 },
+      expected: [0, 0.4 / 0.85, 0.15 / 0.85, 0.3 / 0.85, 0],
+    },
     { name: 'a tiny top-p', cut: { topP: 1e-9 }, expected: [0, 1, 0, 0, 0] },
     // top-k leaves 0.4, 0.3 and 0.15 of 0.85; the first two are 0.82 of that.
     { name: 'top-k and then top-p', cut: { topK: 3, topP: 0.8 }, expected: [0, 4 / 7, 0, 3 / 7, 0] },

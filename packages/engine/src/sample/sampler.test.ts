@@ -266,9 +266,10 @@ describe('a bad request', () => {
     const weights = tinyWeights();
     weights.get('model.embed_tokens.weight')!.fill(Number.NaN, 36 * tinyConfig.hiddenSize, 37 * tinyConfig.hiddenSize);
     const sampler = await create({ weights, slots: 2 });
-    const poisoned = request({ promptIds: Int32Array.of(1, 36, 2) });
-    const healthy = request({ promptIds: Int32Array.of(1, 2, 3), stopIds: [36] });
+    const poisoned = request({ promptIds: Int32Array.of(1, 36, 2, 3, 4, 5, 6, 7) });
+    const healthy = request({ promptIds: Int32Array.of(1, 2, 3), stopIds: [36], seed: 6 });
     const alone = await sampler.sample(healthy);
+    expect(alone.tokenIds.length).toBe(healthy.maxTokens); // it must come to read the cache, and never its own token 36
     const failing = [poisoned, poisoned, poisoned].map((entry) => sampler.sample(entry));
     const beside = sampler.sample(healthy);
     for (const each of failing) await expect(each).rejects.toMatchObject({ code: 'logits_not_finite' });

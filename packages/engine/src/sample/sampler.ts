@@ -140,13 +140,12 @@ export class Sampler {
   }
 
   private extend(job: Job, logits: Float32Array): void {
-    if (job.options.signal?.aborted === true) return; // dropped before the next run
     try {
       const { id, logProb } = job.answer.extend(logits, this.version);
       job.options.onTokens?.({ ids: [id], logProbs: [logProb], policyVersion: this.version });
     } catch (error) {
-      this.cache.clearRow(this.scheduler.rows.findIndex((row) => row.sequence === job));
       this.remove(job);
+      this.cache.clearRow(this.scheduler.rows.length); // the row that has become free
       job.reject(error);
       return;
     }
