@@ -87,7 +87,7 @@ export function policyUpstream(name: string, engine: EmbeddedEngine): Upstream {
     template,
     endOfTurnId,
     stopIds: [...eosIds],
-    createDecoder: () => new IncrementalDecoder(tokenizer),
+    createDecoder: () => new IncrementalDecoder(tokenizer, { skipSpecial: true }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { type LoopOptions, trainPolicy } from '../algorithms/index.ts';
+import { algorithms, type LoopOptions } from '../algorithms/index.ts';
 import { type Config, compareTaskSets, loadTasks } from '../config/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
 import {
@@ -67,8 +67,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       for (const line of notes) note(line);
       await store.createRun({ id: runId, config: config as unknown as JsonObject });
     }
-    controller.start();
-    await trainPolicy({
+    await algorithms[config.algorithm.name].train({
       store,
       engine,
       tasks: tasks.train,
@@ -79,6 +78,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       seed: config.seed,
       policy: config.policy.name,
       checkpointFolder: checkpointFolder(config, runId),
+      onReady: () => controller.start(),
       metrics: request.report,
       signal,
       clock: Date.now,
@@ -111,8 +111,10 @@ async function loadTaskFiles(
   return { train, validation: all.slice(0, config.validation.tasks ?? all.length) };
 }
 
+/** Training rollouts sample from the policy as it is, whatever the agent asks for. */
 function samplingOf({ sampling, validation }: Config) {
-  return { train: sampling, validation: { ...sampling, temperature: validation.temperature } };
+  const whole = { temperature: 1, topP: 1, topK: 0, maxTokens: sampling.maxTokens };
+  return { train: whole, validation: { ...whole, temperature: validation.temperature } };
 }
 
 function loopOptions({ validation, checkpoints, retries }: Config): LoopOptions {

@@ -1,3 +1,4 @@
+import { projections } from '@agentlightning/engine';
 import { z } from 'zod';
 
 /**
@@ -46,19 +47,18 @@ const policy = z.strictObject({
   name: text.default('policy'),
   model: text,
   adapter: z
-    .strictObject({ rank: count, alpha: z.number().positive(), targets: z.array(text).min(1).optional() })
+    .strictObject({
+      rank: count,
+      alpha: z.number().positive(),
+      targets: z.array(z.enum(projections)).min(1).default(projections),
+    })
     .optional(),
   threads: count.optional(),
   backend: z.enum(['native', 'wasm']).optional(),
 });
 
-const sampling = z.strictObject({
-  // Training compares samples of one policy with each other; greedy ones would all be equal.
-  temperature: z.number().positive().default(1),
-  topP: z.number().positive().max(1).default(1),
-  topK: z.int().min(0).default(0),
-  maxTokens: count.default(256),
-});
+/** No temperature, top-p or top-k: the loss is of the distribution that was sampled from, so training samples from the policy as it is. */
+const sampling = z.strictObject({ maxTokens: count.default(256) });
 
 const algorithm = z.strictObject({
   name: z.literal('grpo').default('grpo'),
