@@ -41,9 +41,9 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   const resolved = structuredClone(config);
   const { agent, grader, tasks, policy, checkpoints } = resolved;
   if ('module' in agent) agent.module = resolvePath(agent.module);
-  else agent.cwd = resolvePath(agent.cwd ?? '.');
+  agent.cwd = resolvePath(agent.cwd ?? '.');
   if (typeof grader === 'object' && 'module' in grader) grader.module = resolvePath(grader.module);
-  if (typeof grader === 'object' && 'command' in grader) grader.cwd = resolvePath(grader.cwd ?? '.');
+  if (typeof grader === 'object' && !('rewardFrom' in grader)) grader.cwd = resolvePath(grader.cwd ?? '.');
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   policy.model = resolvePath(policy.model);
@@ -56,11 +56,12 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
 export async function requireFiles(config: Config, source: string): Promise<void> {
   const { agent, grader, tasks, policy } = config;
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
-    'module' in agent ? ['agent.module', agent.module, 'file'] : ['agent.cwd', agent.cwd, 'folder'],
+    ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
+    ['agent.cwd', agent.cwd, 'folder'],
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],
-    ['grader.cwd', typeof grader === 'object' && 'command' in grader ? grader.cwd : undefined, 'folder'],
+    ['grader.cwd', typeof grader === 'object' && !('rewardFrom' in grader) ? grader.cwd : undefined, 'folder'],
     ['policy.model', policy.model, 'folder'],
   ];
   for (const [field, path, kind] of needed) {

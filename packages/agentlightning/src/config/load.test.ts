@@ -58,6 +58,7 @@ describe('loadConfig', () => {
       concurrency: 4,
       timeoutSeconds: 60,
       env: {},
+      cwd: folder,
     });
     expect(config.tasks.train).toBe(join(folder, 'data/train.jsonl'));
     expect(config.store).toBe(join(folder, '.agl/store.db'));

@@ -18,6 +18,7 @@ const moduleAgent = z.strictObject({
   concurrency: count.default(4),
   timeoutSeconds: seconds.default(60),
   env: environment,
+  cwd: text.optional(),
 });
 
 const commandAgent = z.strictObject({
@@ -32,7 +33,12 @@ const commandAgent = z.strictObject({
 
 const grader = z.union([
   z.enum(['numeric-match', 'exact-match']),
-  z.strictObject({ module: text, export: text.default('default'), timeoutSeconds: seconds.default(30) }),
+  z.strictObject({
+    module: text,
+    export: text.default('default'),
+    cwd: text.optional(),
+    timeoutSeconds: seconds.default(30),
+  }),
   z.strictObject({ command, cwd: text.optional(), timeoutSeconds: seconds.default(30) }),
   z.strictObject({ rewardFrom: z.enum(['agent', 'stdout']) }),
 ]);

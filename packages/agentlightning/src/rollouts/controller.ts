@@ -136,7 +136,7 @@ export function createController(options: ControllerOptions): Controller {
     await Promise.all([...running.values()].map(({ ended }) => ended));
     await options.runner.close();
     if ('grader' in options.reward) await options.reward.grader.close();
-    await scratch.close();
+    scratch.close();
   }
 
   return {

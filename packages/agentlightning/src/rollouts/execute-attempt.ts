@@ -80,7 +80,7 @@ async function runAgent(
   const session = { attemptId, rolloutId, attemptNumber, mode, seed };
   try {
     const token = sessions.open(parameters ? { ...session, sampling: parameters } : session);
-    const taskFile = await scratch.writeTask(attemptId, taskJson);
+    const taskFile = scratch.writeTask(attemptId, taskJson);
     const variables = attemptEnvironment({
       baseUrl,
       token,

@@ -3,14 +3,7 @@
  * Must not know what the rollouts are for: no algorithm, sample, engine or gateway; it gets sessions and a base URL.
  */
 export { checkAgent, checkGrader } from './checks.ts';
-export {
-  type Controller,
-  type ControllerEvent,
-  type ControllerOptions,
-  createController,
-} from './controller.ts';
+export { createController } from './controller.ts';
 export { createRewardSource, graderRequirements } from './graders/graders.ts';
-export { type PreflightOptions, runPreflight } from './preflight.ts';
-export { countedReward } from './rewards.ts';
+export { runPreflight } from './preflight.ts';
 export { createRunner } from './runners/runners.ts';
-export type { AttemptSampling, AttemptSession, Sessions } from './sessions.ts';

@@ -222,7 +222,7 @@ describe('a module that cannot be used', () => {
 });
 
 it('leaves no process behind when its parent is killed', async () => {
-  const module = workshop.write('export default () => process.pid;');
+  const module = workshop.write('setInterval(() => {}, 1000); export default () => process.pid;');
   const parent = workshop.write(`
     import { createModuleRunner } from ${JSON.stringify(new URL('./module.js', import.meta.url).href)};
     const runner = createModuleRunner({ module: ${JSON.stringify(module)}, export: 'default', timeoutSeconds: 10 });
