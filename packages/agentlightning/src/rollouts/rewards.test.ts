@@ -25,7 +25,12 @@ describe('countedReward', () => {
       [reward(1, 'agent', { callId: 'c' }), reward(1, 'agent', { agentName: 'n' })],
       null,
     ],
-    ['not one by another name', [reward(1, 'agent', { name: 'length' })], null],
+    [
+      'one by another name only when there is no other',
+      [reward(1, 'agent'), reward(9, 'agent', { name: 'length' })],
+      1,
+    ],
+    ['one by another name', [reward(9, 'agent', { name: 'length' })], 9],
   ])('%s', (_, rewards, expected) => {
     expect(countedReward(rewards)).toBe(expected);
   });

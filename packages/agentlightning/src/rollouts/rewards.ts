@@ -7,17 +7,16 @@ export const rewardName = 'reward';
 const trust: readonly Reward['source'][] = ['grader', 'agent', 'stdout'];
 
 /**
- * The reward that counts for a whole attempt: the last of the most trusted source that spoke at all.
- * A grader that answered `null` has spoken: then there is no reward, whatever the agent claims.
+ * The reward that counts for a whole attempt: of the most trusted source that spoke at all, the last one named `reward`, else
+ * the last one. A grader that answered `null` has spoken: then there is no reward, whatever the agent claims.
  * @returns null when there is none, which is never the same as 0
  */
 export function countedReward(rewards: readonly Reward[]): number | null {
-  const candidates = rewards.filter(
-    ({ name, callId, agentName }) => name === rewardName && callId === null && agentName === null,
-  );
+  const ofAttempt = rewards.filter(({ callId, agentName }) => callId === null && agentName === null);
   for (const source of trust) {
-    const last = candidates.findLast((reward) => reward.source === source);
-    if (last) return last.value;
+    const given = ofAttempt.filter((reward) => reward.source === source);
+    const counted = given.findLast(({ name }) => name === rewardName) ?? given.at(-1);
+    if (counted) return counted.value;
   }
   return null;
 }

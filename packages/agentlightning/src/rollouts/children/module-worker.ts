@@ -5,6 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import type { CallMessage, ChildMessage, LoadMessage, ParentMessage } from './protocol.ts';
 
 type UserFunction = (argument: unknown, context: { signal: AbortSignal }) => unknown;
@@ -20,6 +21,7 @@ let userFunction: UserFunction | null = null;
 let result: LoadMessage['result'] = 'value';
 
 process.on('disconnect', () => process.exit());
+new Worker(new URL('./watchdog-worker.js', import.meta.url), { workerData: process.ppid }).unref();
 process.on('uncaughtException', failedUncaught);
 process.on('unhandledRejection', failedUncaught);
 process.on('exit', () => {

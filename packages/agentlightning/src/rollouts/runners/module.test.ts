@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createWorkshop, isAlive, work } from '../testing/workshop.ts';
 import { createModuleRunner } from './module.ts';
@@ -221,17 +221,25 @@ describe('a module that cannot be used', () => {
   });
 });
 
-it('leaves no process behind when its parent is killed', async () => {
-  const module = workshop.write('setInterval(() => {}, 1000); export default () => process.pid;');
+it.each([
+  ['waits for work', 'setInterval(() => {}, 1000); tell(); export default () => {};'],
+  ['loops for ever', 'export default () => { tell(); while (true); };'],
+])('leaves no process behind when its parent is killed while it %s', async (_, source) => {
+  const pidFile = `${workshop.folder}/orphan`;
+  const module = workshop.write(`
+    import { writeFileSync } from 'node:fs';
+    const tell = () => writeFileSync('${pidFile}', String(process.pid));
+    ${source}`);
   const parent = workshop.write(`
     import { createModuleRunner } from ${JSON.stringify(new URL('./module.js', import.meta.url).href)};
-    const runner = createModuleRunner({ module: ${JSON.stringify(module)}, export: 'default', timeoutSeconds: 10 });
-    const { output } = await runner.run({ attemptId: 'a', input: {}, variables: {}, signal: new AbortController().signal });
-    console.log(output);`);
-  const running = spawn(process.execPath, [parent], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(running.stdout, 'data')) as [Buffer];
-  const pid = Number(line.toString());
-  expect(isAlive(pid)).toBe(true);
+    const runner = createModuleRunner({ module: ${JSON.stringify(module)}, export: 'default', timeoutSeconds: 1000 });
+    await runner.run({ attemptId: 'a', input: {}, variables: {}, signal: new AbortController().signal });`);
+  const running = spawn(process.execPath, [parent], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const pid = () => (existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0);
+  await expect.poll(pid, { timeout: 20_000 }).toBeGreaterThan(0);
+  const child = pid();
+  expect(isAlive(child)).toBe(true);
   running.kill('SIGKILL');
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(child), { timeout: 20_000 }).toBe(false);
+  rmSync(pidFile);
 });
