@@ -31,7 +31,7 @@ export function chooseToken(logits: Float32Array, parameters: ChoiceParameters, 
   const greedy = temperature === 0;
   const masses = relativeMasses(logits, best, greedy ? 1 : temperature);
   const total = sum(masses);
-  const id = greedy ? best : draw(cut(masses, total, topK, topP), uniform);
+  const id = greedy ? best : draw(masses, cut(masses, total, topK, topP), uniform);
   const exponent = (logits[id]! - logits[best]!) / (greedy ? 1 : temperature);
   return { id, logProb: exponent - Math.log(total) };
 }
@@ -57,10 +57,10 @@ function relativeMasses(logits: Float32Array, best: number, temperature: number)
   return scratch;
 }
 
-/** Sets the masses that top-k and top-p exclude to 0. */
-function cut(masses: Float64Array, total: number, topK: number, topP: number): Float64Array {
+/** Sets the masses that top-k and top-p exclude to 0, and returns the sum of the others. */
+function cut(masses: Float64Array, total: number, topK: number, topP: number): number {
   const limitsCount = topK > 0 && topK < masses.length;
-  if (!limitsCount && topP >= 1) return masses;
+  if (!limitsCount && topP >= 1) return total;
   // What lies below this floor weighs less than 1 − topP all together, so no nucleus needs it and it need not be sorted.
   const floor = limitsCount ? 0 : ((1 - topP) * total) / masses.length;
   const ranked: number[] = [];
@@ -73,7 +73,7 @@ function cut(masses: Float64Array, total: number, topK: number, topP: number): F
   kept.forEach((id, rank) => {
     masses[id] = values[rank]!;
   });
-  return masses;
+  return sum(masses);
 }
 
 /** How many of the most probable tokens it takes to reach the share `topP`; at least one. */
@@ -87,8 +87,8 @@ function nucleusSize(ranked: number[], masses: Float64Array, topP: number, total
   return ranked.length;
 }
 
-function draw(masses: Float64Array, uniform: number): number {
-  const target = uniform * sum(masses);
+function draw(masses: Float64Array, total: number, uniform: number): number {
+  const target = uniform * total;
   let reached = 0;
   let last = 0;
   for (let id = 0; id < masses.length; id++) {

@@ -40,7 +40,7 @@ interface Job {
 }
 
 /** Runs large enough to keep the cores busy, and small enough that their outputs, which are copied, stay small. */
-const defaultLimits = { prefillTokens: 1024, prefillWidth: 512, prefillBurst: 4096 };
+const defaultLimits = { prefillTokens: 1024, prefillWidth: 512, prefillBurst: 8192 };
 
 /** Answers many requests at once, one token of each per run of the model. */
 export class Sampler {
@@ -132,11 +132,11 @@ export class Sampler {
     const { ready, copies } = this.scheduler.advance(step);
     for (const { from, to } of copies) this.cache.copyRow(from, to);
     const { vocabularySize } = this.options.config;
-    // Extending may end an answer and so move rows: the jobs are looked up before the first one ends.
-    const jobs = ready.map(({ row }) => this.scheduler.rows[row]!.sequence);
-    ready.forEach(({ source }, index) => {
-      this.extend(jobs[index]!, logits.subarray(source * vocabularySize, (source + 1) * vocabularySize));
-    });
+    // An answer that ends moves the last row to its place: from the end on, rows still to be looked at stay where they are.
+    for (const { source, row } of ready.toReversed()) {
+      const job = this.scheduler.rows[row]!.sequence;
+      this.extend(job, logits.subarray(source * vocabularySize, (source + 1) * vocabularySize));
+    }
   }
 
   private extend(job: Job, logits: Float32Array): void {
