@@ -26,12 +26,21 @@ export function pupilExpression(problem, random) {
   return expression;
 }
 
+/** What the pupil types where there is nothing to understand: two of the numbers, mostly added. */
+export function scribbleExpression({ numbers }, random) {
+  const pick = (list) => list[Math.floor(random() * list.length)];
+  const first = pick([...numbers.keys()]);
+  const second = pick([...numbers.keys()].filter((index) => index !== first));
+  const inOrder = random() < 0.65 ? [Math.min(first, second), Math.max(first, second)] : [first, second];
+  const operation = random() < 0.4 ? '+' : pick(operations);
+  return `${numbers[inOrder[0]]}${operation}${numbers[inOrder[1]]}`;
+}
+
 /** The messages of one lesson, in the form of OpenAI's chat API. `calculate` is the agent's own calculator. */
-export function lesson(problem, random, calculate) {
-  const expression = pupilExpression(problem, random);
-  const question = { role: 'user', content: problem.question };
+export function lesson({ question, expression }, random, calculate) {
+  const user = { role: 'user', content: question };
   if (expression === null) {
-    return [question, { role: 'assistant', content: String(Math.floor(random() * 100)) }];
+    return [user, { role: 'assistant', content: String(Math.floor(random() * 100)) }];
   }
   const call = {
     id: 'call',
@@ -40,7 +49,7 @@ export function lesson(problem, random, calculate) {
   };
   const result = calculate(expression);
   return [
-    question,
+    user,
     { role: 'assistant', content: '', tool_calls: [call] },
     { role: 'tool', tool_call_id: 'call', content: result },
     { role: 'assistant', content: result },

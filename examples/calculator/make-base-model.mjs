@@ -1,4 +1,4 @@
-// Makes the base model of this example from generated text:  node make-base-model.mjs [--steps 3000] [--out model]
+// Makes the base model of this example from generated text:  node make-base-model.mjs [--steps 1500] [--out model]
 // It reads lessons of an unreliable pupil (lessons.mjs), and never a question of the validation tasks.
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -12,16 +12,18 @@ import {
   trainTokenizer,
 } from '@agentlightning/engine';
 import { calculate, tools } from './agent.mjs';
-import { lesson } from './lessons.mjs';
+import { lesson, pupilExpression, scribbleExpression } from './lessons.mjs';
 import { makeTasks } from './make-tasks.mjs';
-import { makeProblem, seededRandom } from './problems.mjs';
+import { makeProblem, makeScribble, seededRandom } from './problems.mjs';
 
 const { values: flags } = parseArgs({
-  options: { steps: { type: 'string', default: '3000' }, out: { type: 'string', default: 'model' } },
+  options: { steps: { type: 'string', default: '1500' }, out: { type: 'string', default: 'model' } },
 });
 const steps = Number(flags.steps);
 const out = new URL(`${flags.out}/`, import.meta.url).pathname;
 const lessonsPerStep = 48;
+/** Lessons without sense, which keep the form stable on words that the model has never seen. */
+const scribbleShare = 0.35;
 /** The pupil's own words count fully; the rest of the text, a little, so that the model also learns to read. */
 const readingWeight = 0.15;
 
@@ -30,9 +32,14 @@ const random = seededRandom(7);
 const answerOf = (expression) => calculate({ function: { arguments: JSON.stringify({ expression }) } });
 
 function nextLesson() {
+  if (random() < scribbleShare) {
+    const scribble = makeScribble(random);
+    return lesson({ ...scribble, expression: scribbleExpression(scribble, random) }, random, answerOf);
+  }
   for (;;) {
     const problem = makeProblem(random);
-    if (!heldOut.has(problem.question)) return lesson(problem, random, answerOf);
+    if (heldOut.has(problem.question)) continue;
+    return lesson({ ...problem, expression: pupilExpression(problem, random) }, random, answerOf);
   }
 }
 
@@ -88,7 +95,12 @@ const config = {
   tiedEmbeddings: true,
   maxTokens: 512,
 };
-await saveModelFolder(out, { config, parameters: initParameters(config, 1), files });
+await saveModelFolder(out, {
+  config,
+  parameters: initParameters(config, 1),
+  tokenizerFiles: new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])),
+  eosIds: [...tokenizer.eosIds],
+});
 
 const engine = await createEmbeddedEngine({ folder: out });
 const started = Date.now();

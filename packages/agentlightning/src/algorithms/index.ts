@@ -3,5 +3,4 @@
  * not know who runs the agents, how calls were recorded, or where events are shown.
  */
 export { algorithms } from './algorithms.ts';
-export { trainPolicy } from './rl/loop.ts';
 export type { LoopOptions } from './rl/options.ts';

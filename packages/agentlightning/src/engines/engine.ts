@@ -5,7 +5,6 @@ export type {
   ForwardBackwardResult,
   LossSpec,
   OptimStep,
-  SampledTokens,
   SampleRequest,
   SampleResult,
   TrainRow,

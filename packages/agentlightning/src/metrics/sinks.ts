@@ -3,7 +3,7 @@ import { jsonlSink } from './jsonl.ts';
 import type { MetricsEvent, MetricsSink } from './metrics.ts';
 import { terminalSink } from './terminal.ts';
 
-export interface SinkOptions {
+interface SinkOptions {
   /** Folder of the run's files. */
   folder: string;
   output: { write(text: string): unknown; isTTY?: boolean };
@@ -16,7 +16,7 @@ const sinks = {
   jsonl: ({ folder }: SinkOptions) => jsonlSink(`${folder}/metrics.jsonl`),
 } satisfies Record<string, (options: SinkOptions) => MetricsSink>;
 
-export type SinkName = keyof typeof sinks;
+type SinkName = keyof typeof sinks;
 
 /** Opens the named sinks as one. */
 export function openSinks(names: SinkName[], options: SinkOptions): MetricsSink {

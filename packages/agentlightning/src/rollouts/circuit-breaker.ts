@@ -2,25 +2,37 @@ import type { Failure } from '../store/types.ts';
 
 export interface CircuitBreaker {
   /**
-   * Counts an ended attempt. When the first `limit` of a run all failed with one code, returns true, once.
-   * One attempt that ended otherwise closes the question for that run: what works now and then is no wrong set-up.
+   * Counts an ended attempt. Returns how many attempts in a row have failed with one code when that is reason to stop:
+   * the first `limit` of a run, because the set-up is wrong then; later, 8 × `limit` failures of the infrastructure,
+   * because something has broken that retries do not mend. Else null. Tells each such row once.
    */
-  record(runId: string, failure: Failure | null): boolean;
+  record(runId: string, failure: Failure | null): number | null;
+}
+
+interface Row {
+  code: string;
+  count: number;
+  /** It began with the run's first attempt. */
+  first: boolean;
 }
 
 export function createCircuitBreaker(limit: number): CircuitBreaker {
-  const runs = new Map<string, { code: string; count: number } | 'settled'>();
+  const rows = new Map<string, Row | 'unbroken'>();
   return {
     record(runId, failure) {
-      const seen = runs.get(runId);
-      if (seen === 'settled') return false;
-      if (failure === null || (seen !== undefined && seen.code !== failure.code)) {
-        runs.set(runId, 'settled');
-        return false;
+      const seen = rows.get(runId);
+      if (failure === null) {
+        rows.set(runId, 'unbroken');
+        return null;
       }
-      const count = (seen?.count ?? 0) + 1;
-      runs.set(runId, count >= limit ? 'settled' : { code: failure.code, count });
-      return count >= limit;
+      const row =
+        typeof seen === 'object' && seen.code === failure.code
+          ? { ...seen, count: seen.count + 1 }
+          : { code: failure.code, count: 1, first: seen === undefined };
+      rows.set(runId, row);
+      const broken =
+        (row.first && row.count === limit) || (failure.class === 'infrastructure' && row.count === 8 * limit);
+      return broken ? row.count : null;
     },
   };
 }

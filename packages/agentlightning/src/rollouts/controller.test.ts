@@ -304,7 +304,7 @@ describe('when nothing works', () => {
       code: 'all_attempts_fail',
       category: 'user',
       message:
-        'The first 3 attempts all failed in the same way (exit_code): The agent ended with exit code 1.\n' +
+        '3 attempts in a row failed in the same way (exit_code): The agent ended with exit code 1.\n' +
         'The end of the output:\n  | cannot find module openai',
     });
     controller.poke();

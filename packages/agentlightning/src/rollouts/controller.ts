@@ -106,7 +106,8 @@ export function createController(options: ControllerOptions): Controller {
     const after = await store.finishAttempt(attempt.id, outcome);
     onEvent({ type: 'attempt-ended', rollout: after, attemptId: attempt.id, failure, log });
     if (signal.aborted) return;
-    if (breaker.record(rollout.runId, failure) && failure) halt(allAttemptsFail(breakerAttempts, failure, log));
+    const broken = breaker.record(rollout.runId, failure);
+    if (broken !== null && failure) halt(allAttemptsFail(broken, failure, log));
   }
 
   async function beat(): Promise<void> {

@@ -20,7 +20,7 @@ export function allAttemptsFail(count: number, failure: Failure, log: string): A
   return new AgentLightningError({
     code: 'all_attempts_fail',
     category: categories[failure.code] ?? 'user',
-    message: `The first ${count} attempts all failed in the same way (${failure.code}): ${failure.message}${quoteLog(log)}`,
+    message: `${count} attempts in a row failed in the same way (${failure.code}): ${failure.message}${quoteLog(log)}`,
     hint: hints[failure.code] ?? 'Mend what the message says and start again.',
   });
 }

@@ -64,7 +64,10 @@ export async function executeAttempt(
     return ended(failure, exit, exit.log);
   } catch (error) {
     if (!(error instanceof GraderError)) throw error;
-    return ended(failed(error.code, error.message), exit, error.log);
+    // A grader that cannot read what a failed agent left is not where a person should look first.
+    const before = failure === null ? '' : ` Before that, the agent failed (${failure.code}): ${failure.message}`;
+    const log = failure === null ? error.log : `${exit.log}\n${error.log}`;
+    return ended(failed(error.code, `${error.message}${before}`), exit, log);
   }
 }
 

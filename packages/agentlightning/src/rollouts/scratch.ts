@@ -22,7 +22,8 @@ export function createScratch(): Scratch {
       root ??= mkdtempSync(join(tmpdir(), 'agl-attempts-'));
       made += 1;
       const folder = join(root, String(made));
-      mkdirSync(folder, { mode: 0o700 });
+      // Recursive: a cleaner of temporary files may have taken the root away from a long run.
+      mkdirSync(folder, { mode: 0o700, recursive: true });
       folders.set(attemptId, folder);
       const file = join(folder, 'task.json');
       writeFileSync(file, taskJson);

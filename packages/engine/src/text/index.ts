@@ -4,4 +4,4 @@ export type { ChatMessage } from './chat-messages.ts';
 export { ChatTemplate, type RenderRequest } from './chat-template.ts';
 export { defaultChatTemplate } from './default-template.ts';
 export { IncrementalDecoder } from './incremental-decoder.ts';
-export { createTokenizer, type DecodeOptions, type EncodeOptions, loadTokenizer, type Tokenizer } from './tokenizer.ts';
+export { createTokenizer, loadTokenizer, type Tokenizer } from './tokenizer.ts';

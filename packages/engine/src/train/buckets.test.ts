@@ -8,8 +8,8 @@ describe('planBatches', () => {
   it('fills batches with rows of similar length, longest first', () => {
     const positions = [...Array(70).fill(30), 100, 60, 0];
     expect(planBatches(positions, fullSize)).toEqual([
-      { size: 16, length: 128, rows: [70, 71, ...Array(14).keys()] },
-      { size: 64, length: 32, rows: Array.from({ length: 56 }, (_, i) => i + 14) },
+      { size: 18, length: 112, rows: [70, 71, ...Array(16).keys()] },
+      { size: 64, length: 32, rows: Array.from({ length: 54 }, (_, i) => i + 16) },
     ]);
   });
 
@@ -18,7 +18,7 @@ describe('planBatches', () => {
   });
 
   it('runs a row alone that is longer than a batch', () => {
-    expect(planBatches([5000], fullSize)).toEqual([{ size: 1, length: 6144, rows: [0] }]);
+    expect(planBatches([5000], fullSize)).toEqual([{ size: 1, length: 5120, rows: [0] }]);
   });
 
   it('places every row with something to predict once, where it fits', () => {
@@ -31,7 +31,7 @@ describe('planBatches', () => {
           expect(size * length).toBeLessThanOrEqual(Math.max(2048, length));
           for (const row of rows) expect(positions[row]).toBeLessThanOrEqual(length);
           const longest = Math.max(...rows.map((row) => positions[row]!));
-          expect(length).toBeLessThanOrEqual(Math.max(16, 2 * longest));
+          expect(length).toBeLessThan(Math.max(longest + 16, 1.125 * longest));
         }
         const placed = batches.flatMap(({ rows }) => rows).sort((a, b) => a - b);
         expect(placed).toEqual([...positions.keys()].filter((row) => positions[row]! > 0));

@@ -8,8 +8,6 @@ export interface Batch {
   rows: number[];
 }
 
-const shortBuckets = [16, 32, 48];
-
 /**
  * Packs rows of mixed length into few shapes. Longest rows come first, so the rows of a batch are of similar length and only the
  * last batch is not full; its size is a half, a quarter, … of the full one, so that sessions can be reused between calls.
@@ -31,13 +29,11 @@ export function planBatches(positions: readonly number[], fullSize: (length: num
   return batches;
 }
 
-/** 16, 32, 48, then powers of two and the halves between them: at most a third of a row is padding. */
+/** Multiples of 16, from 256 on of a sixteenth of the power of two below: at most an eighth of a row beyond 128 is padding. */
 function bucketLength(positions: number): number {
-  const short = shortBuckets.find((length) => positions <= length);
-  if (short !== undefined) return short;
-  let length = 64;
-  while (positions > length * 1.5) length *= 2;
-  return positions <= length ? length : length * 1.5;
+  let step = 16;
+  while (positions > 16 * step) step *= 2; // 8 to 16 lengths between one power of two and the next
+  return Math.ceil(positions / step) * step;
 }
 
 function batchSize(rows: number, full: number): number {

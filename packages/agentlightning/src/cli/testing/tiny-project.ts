@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultChatTemplate, initParameters, saveModelFolder, trainTokenizer } from '@agentlightning/engine';
@@ -42,6 +42,7 @@ export interface TinyProject {
   store: string;
   file(name: string): string;
   write(name: string, content: string): void;
+  read(name: string): string;
 }
 
 /** A whole project in a temporary folder: a random model of 30 thousand weights, an agent, a grader, 6 tasks. */
@@ -70,7 +71,8 @@ export async function tinyProject(changes: Partial<ConfigInput> = {}): Promise<T
     ...changes,
   };
   write('agl.config.json', JSON.stringify(config));
-  return { folder, store: file('.agl/store.db'), file, write };
+  const read = (name: string) => readFileSync(file(name), 'utf8');
+  return { folder, store: file('.agl/store.db'), file, write, read };
 }
 
 async function writeModel(folder: string): Promise<void> {
