@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 // Tests run on the compiled output: what is tested is what ships, and worker threads and child processes start from real files.
 export default defineConfig({
   test: {
-    include: ['packages/*/dist/**/*.test.js', 'examples/*/*.test.js', 'scripts/*.test.js'],
+    include: ['packages/*/dist/**/*.test.js', 'examples/*/*.test.mjs'],
     testTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,

@@ -26,7 +26,7 @@ export const people = words(
 export const stories = {
   add: [
     ({ n, t, a, b }) => [`${n} has ${a} ${t} and gets ${b} more. How many ${t} does ${n} have now?`, `${a}+${b}`],
-    ({ n, m, a, b }) => [
+    ({ n, m, t, a, b }) => [
       `${n} found ${a} ${t} and ${m} found ${b} ${t}. How many ${t} did they find together?`,
       `${a}+${b}`,
     ],
@@ -38,7 +38,7 @@ export const stories = {
       `After giving away ${a} ${t}, ${n} still has ${b} left. How many ${t} did ${n} have at first?`,
       `${a}+${b}`,
     ],
-    ({ n, m, a, b }) => [
+    ({ n, m, t, a, b }) => [
       `${n} has ${a} ${t}. ${m} has ${b} more than ${n}. How many ${t} does ${m} have?`,
       `${a}+${b}`,
     ],
@@ -63,7 +63,7 @@ export const stories = {
       `${n} spent $ ${a} on lunch and then had $ ${b} left. How much money did ${n} have before lunch?`,
       `${a}+${b}`,
     ],
-    ({ n, m, a, b }) => [
+    ({ n, m, t, a, b }) => [
       `${n} picked ${a} ${t}, which is ${b} fewer than ${m} picked. How many ${t} did ${m} pick?`,
       `${a}+${b}`,
     ],
@@ -74,7 +74,7 @@ export const stories = {
   ],
   subtract: [
     ({ n, t, a, b }) => [`${n} had ${a + b} ${t} and lost ${b} of them. How many ${t} are left?`, `${a + b}-${b}`],
-    ({ n, m, a, b }) => [
+    ({ n, m, t, a, b }) => [
       `${n} has ${a + b} ${t} and ${m} has ${b}. How many more ${t} does ${n} have than ${m}?`,
       `${a + b}-${b}`,
     ],
@@ -86,7 +86,7 @@ export const stories = {
       `${n} wants ${a + b} ${t} but has only ${b} so far. How many more ${t} does ${n} need?`,
       `${a + b}-${b}`,
     ],
-    ({ n, m, a, b }) => [
+    ({ n, m, t, a, b }) => [
       `${n} gave ${b} of the ${a + b} ${t} to ${m}. How many ${t} does ${n} still have?`,
       `${a + b}-${b}`,
     ],
