@@ -108,7 +108,7 @@ class HostedEngine implements EmbeddedEngine {
       maxTokens: config.maxTokens,
       parameters,
       trainableParameters,
-      backend: warning === undefined ? backend : `${backend}: ${warning}`,
+      backend: backend === 'native' ? backend : `${backend}: ${warning ?? 'it was asked for'}`,
     };
   }
 
