@@ -5,11 +5,13 @@ import type {
   Checkpoint,
   Claim,
   PolicyVersion,
+  ReportedSpan,
   Reward,
   Rollout,
   RolloutRequest,
   RolloutState,
   Run,
+  Span,
   Task,
 } from './types.ts';
 
@@ -72,6 +74,14 @@ export interface Store {
 
   addReward(reward: Omit<Reward, 'createdAt'>): Promise<void>;
   listRewards(attemptId: string): Promise<Reward[]>;
+
+  /**
+   * Spans and their rewards (source `agent`) in one write. Idempotent by attempt, trace id and span id: a span that is
+   * there already adds nothing, no rewards either. Returns how many were new.
+   */
+  addSpans(spans: ReportedSpan[]): Promise<number>;
+  /** By time of start. */
+  listSpans(attemptId: string): Promise<Span[]>;
 
   addPolicyVersion(version: Omit<PolicyVersion, 'createdAt'>): Promise<void>;
   /** The version announced last, also when a resumed run announced a number again. */

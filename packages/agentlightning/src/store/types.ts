@@ -91,6 +91,42 @@ export interface Reward {
   createdAt: number;
 }
 
+/** A point in time within a span. */
+export interface SpanEvent {
+  name: string;
+  /** May have a fraction: spans count nanoseconds. */
+  time: number;
+  attributes: JsonObject;
+}
+
+/** One OpenTelemetry span of an attempt, or a log record, which is kept as a span of kind `log` without duration. */
+export interface Span {
+  attemptId: string;
+  /** 32 lower-case hexadecimal digits. */
+  traceId: string;
+  /** 16 lower-case hexadecimal digits. */
+  spanId: string;
+  parentSpanId: string | null;
+  name: string;
+  kind: 'unspecified' | 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'log';
+  startedAt: number;
+  endedAt: number;
+  status: 'unset' | 'ok' | 'error';
+  statusMessage: string | null;
+  attributes: JsonObject;
+  events: SpanEvent[];
+  links: { traceId: string; spanId: string; attributes: JsonObject }[];
+  resource: JsonObject;
+  /** Name of the instrumentation that made it. */
+  scope: string | null;
+}
+
+/** A span with the rewards that it reports. */
+export interface ReportedSpan {
+  span: Span;
+  rewards: Pick<Reward, 'name' | 'value' | 'agentName' | 'callId'>[];
+}
+
 export interface SamplingParameters {
   temperature: number;
   topP: number;

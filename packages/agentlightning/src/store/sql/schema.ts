@@ -1,5 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { AttemptState, CallChoice, Reward, RolloutMode, RolloutState, Run, UntrainableReason } from '../types.ts';
+import type {
+  AttemptState,
+  CallChoice,
+  Reward,
+  RolloutMode,
+  RolloutState,
+  Run,
+  Span,
+  UntrainableReason,
+} from '../types.ts';
 
 /**
  * Column types of the tables, the same for every dialect. `JsonText` columns hold JSON as text: it keeps the order
@@ -108,6 +117,25 @@ export interface RewardTable {
   created_at: number;
 }
 
+export interface SpanTable {
+  seq: Sequence;
+  attempt_id: string;
+  trace_id: string;
+  span_id: string;
+  parent_span_id: string | null;
+  name: JsonText;
+  kind: Span['kind'];
+  started_at: number;
+  ended_at: number;
+  status: Span['status'];
+  status_message: JsonText | null;
+  attributes: JsonText;
+  events: JsonText;
+  links: JsonText;
+  resource: JsonText;
+  scope: JsonText | null;
+}
+
 export interface PolicyVersionTable {
   run_id: string;
   policy: string;
@@ -136,6 +164,7 @@ export interface StoreSchema {
   calls: CallTable;
   call_choices: CallChoiceTable;
   rewards: RewardTable;
+  spans: SpanTable;
   policy_versions: PolicyVersionTable;
   checkpoints: CheckpointTable;
 }

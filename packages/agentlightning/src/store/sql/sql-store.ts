@@ -9,10 +9,12 @@ import type {
   Checkpoint,
   Claim,
   PolicyVersion,
+  ReportedSpan,
   Reward,
   Rollout,
   RolloutRequest,
   Run,
+  Span,
   Task,
 } from '../types.ts';
 import { RolloutWaiters, type WaitOptions } from '../waiters.ts';
@@ -29,6 +31,7 @@ import { enqueueRollouts, findRollout, listRollouts, rolloutRows } from './rollo
 import { toRollout } from './rows.ts';
 import { createRun, findRun, findTasks, finishRun, listRuns, putTasks } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
+import { addSpans, listSpans } from './spans.ts';
 
 export interface SqlStoreOptions {
   db: Kysely<StoreSchema>;
@@ -155,6 +158,14 @@ export class SqlStore implements Store {
 
   listRewards(attemptId: string): Promise<Reward[]> {
     return this.#read((db) => listRewards(db, attemptId));
+  }
+
+  addSpans(spans: ReportedSpan[]): Promise<number> {
+    return this.#write((db) => addSpans(db, spans, this.#now()));
+  }
+
+  listSpans(attemptId: string): Promise<Span[]> {
+    return this.#read((db) => listSpans(db, attemptId));
   }
 
   addPolicyVersion(version: Omit<PolicyVersion, 'createdAt'>): Promise<void> {

@@ -98,6 +98,18 @@ describe('opening a store file', () => {
     await expect(refused).rejects.toThrow('999-from-the-future');
   });
 
+  it('brings a file of the first schema forward and keeps what is in it', async () => {
+    await makeStore();
+    const database = new DatabaseSync(path);
+    database.exec("drop table spans; delete from schema_migrations where name <> '001-initial'");
+    database.close();
+    const store = await openSqliteStore({ path });
+    await enqueue(store, ['rollout-1']);
+    const [claim] = await store.claimRollouts({ workerId: 'w', limit: 1, leaseMs: 1000 });
+    expect(await store.listSpans(claim!.attempt.id)).toEqual([]);
+    await store.close();
+  });
+
   it('says that a damaged file is damaged', async () => {
     await makeStore();
     const bytes = readFileSync(path);

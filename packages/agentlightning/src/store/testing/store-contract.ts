@@ -7,6 +7,7 @@ import { describeModel } from './model-contract.ts';
 import { describeQueue } from './queue-contract.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeRestart } from './restart-contract.ts';
+import { describeSpans } from './spans-contract.ts';
 import { describeWaiting } from './waiting-contract.ts';
 
 /** Registers the tests that every backend of the store passes. */
@@ -18,6 +19,7 @@ export function describeStore(name: string, open: OpenHarness): void {
     describeEndings(open);
     describeWaiting(open);
     describeCalls(open);
+    describeSpans(open);
     describeRestart(open);
     describeModel(open);
   });
