@@ -1,10 +1,14 @@
 import type { ToolCall, TurnEvent } from '../upstreams/index.ts';
 
+export type AnswerPart = { type: 'text'; text: string } | { type: 'tool-call'; call: ToolCall };
+
 export interface AnswerChoice {
   index: number;
   /** Text without tool calls. */
   content: string;
   toolCalls: ToolCall[];
+  /** Text and calls in the order they were told, for protocols that keep it. */
+  parts: AnswerPart[];
   tokenIds: number[];
   logProbs: number[];
   /** Text of each token, when log probs were asked for. */
@@ -29,6 +33,7 @@ export class Answer {
       index,
       content: '',
       toolCalls: [],
+      parts: [],
       tokenIds: [],
       logProbs: [],
       tokenTexts: [],
@@ -79,12 +84,20 @@ function applyToChoice(choice: AnswerChoice, event: Exclude<TurnEvent, { type: '
     case 'text':
       choice.content += event.text;
       choice.rawText += event.text;
+      addText(choice.parts, event.text);
       return;
     case 'tool-call':
       choice.toolCalls.push(event.call);
+      choice.parts.push({ type: 'tool-call', call: event.call });
       return;
     case 'finish':
       choice.finishReason = event.reason;
       choice.rawText = event.rawText;
   }
+}
+
+function addText(parts: AnswerPart[], text: string): void {
+  const last = parts.at(-1);
+  if (last?.type === 'text') last.text += text;
+  else if (text !== '') parts.push({ type: 'text', text });
 }

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 import type { Json, JsonObject } from '../store/types.ts';
 import { mixSeed, type Turn, UpstreamError } from '../upstreams/index.ts';
 import { Answer } from './answer.ts';
-import type { AnswerHead, Dialect, DialectStream } from './dialects/dialect.ts';
+import type { AnswerHead, Dialect, DialectStream, EarlierCall, TokenCount } from './dialects/dialect.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { type CallHead, callRecord } from './recording.ts';
 import { RequestError } from './request-error.ts';
@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
 export interface GatewayOptions {
   routes: Routes;
   /** Null: sessions that want a record get no answer. */
-  store: Pick<Store, 'recordCall'> | null;
+  store: Pick<Store, 'recordCall' | 'listCalls'> | null;
   newId: () => string;
   /** UTC milliseconds. */
   now: () => number;
@@ -33,6 +33,8 @@ export interface AnswerSink {
 export interface ModelCall {
   dialect: Dialect;
   body: Json;
+  /** Below the base path, as the dialect's `paths` have it. */
+  path: string;
   session: Session;
   /** From the path or the header. */
   agentName: string | null;
@@ -62,8 +64,8 @@ export class Gateway {
   async answer(call: ModelCall): Promise<void> {
     const leave = call.session.enter(call.abort);
     try {
-      const prepared = this.#prepare(call);
-      await this.#run(call, prepared);
+      if (call.dialect.count?.matches(call.path)) this.#count(call, call.dialect.count);
+      else await this.#run(call, this.#prepare(call, await this.#earlierCalls(call)));
     } catch (error) {
       refuse(call, null, problemOf(error));
     } finally {
@@ -71,8 +73,26 @@ export class Gateway {
     }
   }
 
-  #prepare({ dialect, body, session, agentName }: ModelCall): Prepared {
-    const asked = dialect.parse(body);
+  /** Earlier answers, for a request that refers to them. */
+  async #earlierCalls({ dialect, body, session }: ModelCall): Promise<EarlierCall[]> {
+    const { store } = this.#options;
+    if (dialect.refersBack?.(body) !== true || !session.recorded || store === null) return [];
+    const calls = await store.listCalls(session.attemptId);
+    return calls.flatMap(({ id, dialect: name, request, response }) =>
+      name === dialect.name && response !== null ? [{ id, request, response }] : [],
+    );
+  }
+
+  #count({ dialect, body, path, session, sink }: ModelCall, count: TokenCount): void {
+    const turn = dialect.parse({ body, path, earlier: [] });
+    const { upstream } = this.#options.routes.resolve(turn.model, session.mode);
+    const promptTokens = upstream.countTokens?.(turn, session.attemptId);
+    if (promptTokens === undefined) throw cannotCount(upstream.name);
+    sink.json(200, JSON.stringify(count.answer(promptTokens)), {});
+  }
+
+  #prepare({ dialect, body, path, session, agentName }: ModelCall, earlier: EarlierCall[]): Prepared {
+    const asked = dialect.parse({ body, path, earlier });
     const route = this.#options.routes.resolve(asked.model, session.mode);
     const startedAt = this.#options.now();
     const { sequence, seed } = session.nextCall();
@@ -84,7 +104,8 @@ export class Gateway {
     });
     if (asked.model !== route.alias) overridden.model = asked.model;
     const id = this.#options.newId();
-    const head: AnswerHead = { id, model: route.alias, created: Math.floor(startedAt / 1000), turn };
+    const request = body as JsonObject;
+    const head: AnswerHead = { id, model: route.alias, created: Math.floor(startedAt / 1000), turn, request };
     return {
       route,
       turn,
@@ -99,7 +120,7 @@ export class Gateway {
         model: route.alias,
         policy: route.upstream.policy,
         dialect: dialect.name,
-        request: body as JsonObject,
+        request,
         sampling: turn.sampling,
         overridden,
         startedAt,
@@ -188,6 +209,14 @@ function notRecorded(cause: unknown): Problem {
       cause,
     }),
   );
+}
+
+function cannotCount(name: string): RequestError {
+  return new RequestError({
+    code: 'cannot_count_tokens',
+    status: 404,
+    message: `The model service "${name}" does not tell how many tokens a prompt has.`,
+  });
 }
 
 function unfinished(name: string): UpstreamError {

@@ -138,7 +138,8 @@ describe('a call that fails', () => {
 
   it.each([true, false])('is never answered when it cannot be recorded (streamed: %s)', async (stream) => {
     const full = new StoreError({ code: 'disk_full', message: 'The disk is full.' });
-    const store = { recordCall: () => Promise.reject(full), addReward: () => Promise.reject(full) };
+    const fail = () => Promise.reject(full);
+    const store = { recordCall: fail, listCalls: fail, addReward: fail };
     const { client } = await attemptOf(
       scriptedEngine(() => say('ok')),
       { store },

@@ -38,11 +38,15 @@ interface BaseParameters {
 
 /** Mounts every dialect and the list of models under every base path. */
 export function mountGateway(app: FastifyInstance, mounted: MountedGateway): void {
+  const taken = new Set<string>();
   for (const base of bases) {
     for (const dialect of mounted.dialects) {
       for (const path of dialect.paths) {
-        app.post(`${base}${path}`, { config: { dialect } }, (request, reply) =>
-          answerCall(mounted, dialect, request, reply),
+        const url = `${base}${path}`;
+        if (taken.has(url)) continue;
+        taken.add(url);
+        app.post(url, { config: { dialect } }, (request, reply) =>
+          answerCall(mounted, { dialect, path }, request, reply),
         );
       }
     }
@@ -61,19 +65,24 @@ export function mountGateway(app: FastifyInstance, mounted: MountedGateway): voi
 /** @throws {RequestError} when the key does not open the path */
 export function sessionOf({ access }: Pick<MountedGateway, 'access'>, request: FastifyRequest): Session {
   const { rolloutId, attempt } = request.params as BaseParameters;
-  const apiKey = request.headers['x-api-key'];
   return access({
     authorization: request.headers.authorization,
-    apiKey: typeof apiKey === 'string' ? apiKey : undefined,
+    apiKey: apiKeyOf(request),
     host: request.headers.host,
     rolloutId,
     attempt,
   });
 }
 
+/** Anthropic's clients send `x-api-key`, Google's `x-goog-api-key` or the query's `key`. */
+function apiKeyOf({ headers, query }: FastifyRequest): string | undefined {
+  const keys = [headers['x-api-key'], headers['x-goog-api-key'], (query as Record<string, unknown>).key];
+  return keys.find((key): key is string => typeof key === 'string' && key !== '');
+}
+
 async function answerCall(
   { gateway, access, callsUnderWay, closing }: MountedGateway,
-  dialect: Dialect,
+  { dialect, path }: { dialect: Dialect; path: string },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -83,6 +92,7 @@ async function answerCall(
   await gateway.answer({
     dialect,
     body: request.body as Json,
+    path: path.replace('*', () => (request.params as BaseParameters)['*'] ?? ''),
     session,
     agentName,
     abort: callsUnderWay.begin(reply.raw),

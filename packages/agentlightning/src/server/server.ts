@@ -20,7 +20,7 @@ const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface ServerOptions {
   /** Null: only calls of an unrecorded `serve` session are answered. */
-  store: Pick<Store, 'recordCall' | 'addReward'> | null;
+  store: Pick<Store, 'recordCall' | 'listCalls' | 'addReward'> | null;
   sessions: Sessions;
   routes: Routes;
   /** Default: 127.0.0.1. Another address needs an admin key. */

@@ -42,6 +42,7 @@ export function createEmbeddedUpstream(options: EmbeddedUpstreamOptions): Upstre
 
   async function answer(turn: Turn, context: UpstreamContext, abort: AbortController, emit: Emit): Promise<void> {
     const prompt = buildPrompt(prompts, context.attemptId, turn);
+    if (turn.prompt !== undefined) assertKnown(prompt.ids, options.engine.info().vocabularySize);
     const contextTokens = options.engine.info().maxTokens;
     const room = Math.max(contextTokens - prompt.ids.length, 0);
     const maxTokens = Math.min(turn.sampling.maxTokens, room);
@@ -69,6 +70,7 @@ export function createEmbeddedUpstream(options: EmbeddedUpstreamOptions): Upstre
     policy: options.policy,
     modelId: options.modelId,
     forget: (attemptId) => prompts.forget(attemptId),
+    countTokens: (turn, attemptId) => buildPrompt(prompts, attemptId, turn).ids.length,
     generate(turn, context) {
       const abort = new AbortController();
       const follow = () => abort.abort(context.signal.reason);
@@ -163,6 +165,18 @@ function buildPrompt(prompts: PromptBuilder, attemptId: string, turn: Turn): Bui
     if (category !== 'user' || typeof code !== 'string') throw cause;
     throw new UpstreamError({ code, category: 'agent', status: 400, message: String(message), cause });
   }
+}
+
+/** A client may send any ids; one that the model does not have would read beyond its embedding. */
+function assertKnown(ids: Int32Array, vocabularySize: number): void {
+  const index = ids.findIndex((id) => id < 0 || id >= vocabularySize);
+  if (index < 0) return;
+  throw new UpstreamError({
+    code: 'unknown_token_id',
+    category: 'agent',
+    status: 400,
+    message: `"prompt[${index}]" is ${ids[index]}, and this model's token ids end at ${vocabularySize - 1}.`,
+  });
 }
 
 function engineFailure(error: unknown): unknown {

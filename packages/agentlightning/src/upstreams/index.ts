@@ -8,6 +8,7 @@ export { mixSeed } from './seeds.ts';
 export {
   type Message,
   noTokenLimit,
+  type RawPrompt,
   type ToolCall,
   type ToolDefinition,
   type Turn,

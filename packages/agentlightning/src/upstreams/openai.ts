@@ -38,6 +38,7 @@ export function createOpenAiUpstream(options: OpenAiUpstreamOptions): Upstream {
     modelId: options.modelId,
     forget() {},
     async *generate(turn, context) {
+      if (turn.prompt !== undefined) throw rawPromptUnsupported(options.name);
       yield { type: 'prompt', ids: null };
       const body = JSON.stringify(requestBody(turn, options.modelId));
       const stream = new OpenAiStream((choice, index) => context.toolCallId(choice, index));
@@ -63,6 +64,16 @@ async function* readStream(body: Dispatcher.ResponseData['body'], stream: OpenAi
     arrived = [];
   }
   stream.assertComplete();
+}
+
+function rawPromptUnsupported(name: string): UpstreamError {
+  return new UpstreamError({
+    code: 'raw_prompt_unsupported',
+    category: 'agent',
+    status: 400,
+    message: `The model service "${name}" is asked through chat messages, and "prompt" is none.`,
+    hint: 'Send messages to POST /v1/chat/completions.',
+  });
 }
 
 async function refusal(name: string, response: Dispatcher.ResponseData): Promise<UpstreamError> {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../store/types.ts';
 import { ConversationMemory } from './conversation-memory.ts';
 import { messageBody, toolBody } from './openai-form.ts';
 import type { ChatTemplate, Tokenizer } from './text.ts';
-import type { Message, Turn } from './upstream.ts';
+import type { Message, RawPrompt, Turn } from './upstream.ts';
 
 export interface PromptBuilderOptions {
   tokenizer: Tokenizer;
@@ -34,6 +34,7 @@ export class PromptBuilder {
 
   build(attemptId: string, turn: Turn): BuiltPrompt {
     const { tokenizer, template } = this.#options;
+    if (turn.prompt !== undefined) return { ids: rawIds(turn.prompt, tokenizer), remember() {} };
     const variables = templateVariables(turn);
     const context = contextKey(turn, variables);
     const text = template.render({
@@ -82,6 +83,10 @@ export class PromptBuilder {
     ids.set(added, ids.length - added.length);
     return ids;
   }
+}
+
+function rawIds(prompt: RawPrompt, tokenizer: Tokenizer): Int32Array {
+  return Int32Array.from('ids' in prompt ? prompt.ids : tokenizer.encode(prompt.text));
 }
 
 /** vLLM's and SGLang's name for a request's template variables. */

@@ -26,10 +26,16 @@ export interface Message {
 /** `sampling.maxTokens` of a client that set no bound: the context alone bounds the answer. */
 export const noTokenLimit = Number.MAX_SAFE_INTEGER;
 
+/** A prompt that is taken as it is: no template, no tools. Text is encoded once, ids are not touched. */
+export type RawPrompt = { text: string } | { ids: number[] };
+
 /** The one internal form of a request; every dialect translates to it and every upstream takes it. */
 export interface Turn {
   model: string;
+  /** Empty when there is a `prompt`. */
   messages: Message[];
+  /** Instead of messages. */
+  prompt?: RawPrompt;
   tools: ToolDefinition[];
   toolChoice: 'auto' | 'none' | 'required' | { name: string };
   sampling: SamplingParameters;
@@ -78,6 +84,8 @@ export interface Upstream {
   readonly policy: string | null;
   readonly modelId: string;
   generate(turn: Turn, context: UpstreamContext): AsyncIterable<TurnEvent>;
+  /** The number of tokens of the turn's prompt; absent where nobody can tell. */
+  countTokens?(turn: Turn, attemptId: string): number;
   /** The attempt has ended; nothing of it needs to be kept. */
   forget(attemptId: string): void;
 }

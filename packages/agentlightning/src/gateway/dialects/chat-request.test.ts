@@ -9,7 +9,7 @@ const messages = [{ role: 'user', content: 'hi' }];
 
 describe('parseChatRequest', () => {
   it('fills in the protocol defaults and keeps what it does not know', () => {
-    expect(parseChatRequest({ model: 'm', messages, temperature: null, metadata: { a: 1 } })).toEqual({
+    expect(parseChatRequest({ body: { model: 'm', messages, temperature: null, metadata: { a: 1 } } })).toEqual({
       model: 'm',
       messages,
       tools: [],
@@ -26,42 +26,44 @@ describe('parseChatRequest', () => {
 
   it('reads every field it knows', () => {
     const turn = parseChatRequest({
-      model: 'm',
-      messages: [
-        {
-          role: 'developer',
-          content: [
-            { type: 'text', text: 'be' },
-            { type: 'text', text: ' kind' },
-          ],
-        },
-        { role: 'user', content: 'add', name: 'ann' },
-        {
-          role: 'assistant',
-          content: null,
-          refusal: null,
-          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'add', arguments: '{}' } }],
-        },
-        { role: 'tool', tool_call_id: 'call_1', content: '3' },
-      ],
-      tools: [
-        {
-          type: 'function',
-          function: { name: 'add', description: 'sums', parameters: { type: 'object' }, strict: true },
-        },
-      ],
-      tool_choice: { type: 'function', function: { name: 'add' } },
-      temperature: 0.5,
-      top_p: 0.9,
-      top_k: -1,
-      max_tokens: 5,
-      max_completion_tokens: 7,
-      stop: 'END',
-      seed: -3,
-      n: 2,
-      stream: true,
-      stream_options: { include_usage: true },
-      logprobs: true,
+      body: {
+        model: 'm',
+        messages: [
+          {
+            role: 'developer',
+            content: [
+              { type: 'text', text: 'be' },
+              { type: 'text', text: ' kind' },
+            ],
+          },
+          { role: 'user', content: 'add', name: 'ann' },
+          {
+            role: 'assistant',
+            content: null,
+            refusal: null,
+            tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'add', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'call_1', content: '3' },
+        ],
+        tools: [
+          {
+            type: 'function',
+            function: { name: 'add', description: 'sums', parameters: { type: 'object' }, strict: true },
+          },
+        ],
+        tool_choice: { type: 'function', function: { name: 'add' } },
+        temperature: 0.5,
+        top_p: 0.9,
+        top_k: -1,
+        max_tokens: 5,
+        max_completion_tokens: 7,
+        stop: 'END',
+        seed: -3,
+        n: 2,
+        stream: true,
+        stream_options: { include_usage: true },
+        logprobs: true,
+      },
     });
     expect(turn).toMatchObject({
       messages: [
@@ -157,7 +159,7 @@ describe('parseChatRequest', () => {
     fc.assert(
       fc.property(fc.dictionary(key, value, { maxKeys: 8 }), (body) => {
         try {
-          parseChatRequest({ model: 'm', messages, ...body } as Json);
+          parseChatRequest({ body: { model: 'm', messages, ...body } as Json });
         } catch (error) {
           expect(error).toBeInstanceOf(RequestError);
         }
@@ -169,7 +171,7 @@ describe('parseChatRequest', () => {
 
 function errorOf(body: Json): RequestError {
   try {
-    parseChatRequest(body);
+    parseChatRequest({ body });
   } catch (error) {
     if (error instanceof RequestError) return error;
     throw error;

@@ -1,19 +1,31 @@
-import type { Json, JsonObject, SamplingParameters } from '../../store/types.ts';
-import { type Message, noTokenLimit, type ToolCall, type ToolDefinition, type Turn } from '../../upstreams/index.ts';
+import type { Json, JsonObject } from '../../store/types.ts';
+import type { Message, ToolCall, ToolDefinition, Turn } from '../../upstreams/index.ts';
 import { assertDepth, Fields } from '../fields.ts';
-import { invalidField, RequestError } from '../request-error.ts';
+import { invalidField } from '../request-error.ts';
+import type { DialectRequest } from './dialect.ts';
+import { assertOffered, completeSampling, readSampling, type SamplingNames } from './sampling-fields.ts';
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
-const maxChoices = 128;
+export const maxChoices = 128;
+
+/** Names of the older OpenAI protocols, with vLLM's `top_k`. */
+export const chatSampling: SamplingNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  maxTokens: ['max_tokens', 'max_completion_tokens'],
+  seed: 'seed',
+  stop: 'stop',
+};
 
 /** @throws {RequestError} that names the field */
-export function parseChatRequest(body: Json): Turn {
+export function parseChatRequest({ body }: Pick<DialectRequest, 'body'>): Turn {
   assertDepth(body);
   const fields = Fields.of(body, '');
   const model = fields.requiredString('model');
   const messages = readMessages(fields);
   const tools = readTools(fields);
-  const sent = readSampling(fields);
+  const sent = readSampling(fields, chatSampling);
   const stream = fields.boolean('stream') ?? false;
   const turn = {
     model,
@@ -21,43 +33,13 @@ export function parseChatRequest(body: Json): Turn {
     tools,
     toolChoice: readToolChoice(fields, tools),
     sent,
-    sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: noTokenLimit, stop: [], seed: null, ...sent },
+    sampling: completeSampling(sent),
     n: fields.number('n', { min: 1, max: maxChoices, integer: true }) ?? 1,
     stream,
     includeUsage: fields.object('stream_options')?.boolean('include_usage') ?? false,
     wantLogProbs: fields.boolean('logprobs') ?? false,
   };
   return { ...turn, extra: fields.unread() };
-}
-
-function readSampling(fields: Fields): Partial<SamplingParameters> {
-  const sent: Partial<SamplingParameters> = {};
-  const temperature = fields.number('temperature', { min: 0, max: 100 });
-  if (temperature !== undefined) sent.temperature = temperature;
-  const topP = fields.number('top_p', { min: 0, max: 1 });
-  if (topP !== undefined) sent.topP = topP;
-  const topK = fields.number('top_k', { min: -1, max: 2 ** 31 - 1, integer: true });
-  // vLLM writes -1 for "all".
-  if (topK !== undefined) sent.topK = Math.max(topK, 0);
-  const bound = { min: 1, max: noTokenLimit, integer: true };
-  const maxTokens = fields.number('max_tokens', bound);
-  const maxCompletionTokens = fields.number('max_completion_tokens', bound);
-  const limit = maxCompletionTokens ?? maxTokens;
-  if (limit !== undefined) sent.maxTokens = limit;
-  const seed = fields.number('seed', { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, integer: true });
-  if (seed !== undefined) sent.seed = seed;
-  const stop = readStop(fields);
-  if (stop !== undefined) sent.stop = stop;
-  return sent;
-}
-
-function readStop(fields: Fields): string[] | undefined {
-  const value = fields.value('stop');
-  if (value === undefined) return undefined;
-  const stop = Array.isArray(value) ? value : [value];
-  const valid = stop.length <= 16 && stop.every((text): text is string => typeof text === 'string' && text !== '');
-  if (!valid) throw invalidField('stop', 'a text or up to 16 texts, none of them empty');
-  return stop as string[];
 }
 
 function readMessages(fields: Fields): Message[] {
@@ -127,7 +109,7 @@ function readTools(fields: Fields): ToolDefinition[] {
   });
 }
 
-function objectValue(value: Json, path: string): JsonObject {
+export function objectValue(value: Json, path: string): JsonObject {
   Fields.of(value, path);
   return value as JsonObject;
 }
@@ -140,12 +122,6 @@ function readToolChoice(fields: Fields, tools: ToolDefinition[]): Turn['toolChoi
   const name = Fields.of(Fields.of(value, 'tool_choice').value('function'), 'tool_choice.function').requiredString(
     'name',
   );
-  if (!tools.some((tool) => tool.name === name)) {
-    throw new RequestError({
-      code: 'invalid_value',
-      field: 'tool_choice',
-      message: `"tool_choice" names the function "${name}", which "tools" does not have.`,
-    });
-  }
+  assertOffered(name, tools, 'tool_choice');
   return { name };
 }

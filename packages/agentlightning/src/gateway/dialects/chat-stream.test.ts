@@ -19,7 +19,7 @@ interface Chunk {
 }
 
 function streamOf(turn: Turn, events: TurnEvent[]): { chunks: Chunk[]; answer: JsonObject } {
-  const head = { id: 'id-1', model: 'policy', created: 7, turn };
+  const head = { id: 'id-1', model: 'policy', created: 7, turn, request: {} };
   const stream = chat.stream(head);
   const answer = new Answer(turn.n);
   let text = '';

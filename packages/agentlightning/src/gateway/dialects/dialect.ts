@@ -3,6 +3,22 @@ import type { Turn, TurnEvent } from '../../upstreams/index.ts';
 import type { Answer } from '../answer.ts';
 import type { Problem } from '../problem.ts';
 
+/** What a client sent. */
+export interface DialectRequest {
+  body: Json;
+  /** Below the base path, with what a path's `*` stands for: `/models/policy:generateContent`. */
+  path: string;
+  /** Recorded calls of the same attempt in this dialect, oldest first; empty unless `refersBack` asked for them. */
+  earlier: readonly EarlierCall[];
+}
+
+/** A recorded call, as far as a later request can refer to it. */
+export interface EarlierCall {
+  id: string;
+  request: JsonObject;
+  response: JsonObject;
+}
+
 /** What an answer says of itself. */
 export interface AnswerHead {
   /** The call's id; a dialect may put its own prefix in front. */
@@ -11,6 +27,8 @@ export interface AnswerHead {
   /** UTC seconds. */
   created: number;
   turn: Turn;
+  /** The body as it was sent: some protocols repeat parts of it. */
+  request: JsonObject;
 }
 
 /** Writes one answer as server-sent events. Each method returns text to send, '' for nothing. */
@@ -22,13 +40,22 @@ export interface DialectStream {
   error(problem: Problem): string;
 }
 
+/** Requests that want the number of a prompt's tokens and no answer. They are neither sampled nor recorded. */
+export interface TokenCount {
+  matches(path: string): boolean;
+  answer(promptTokens: number): JsonObject;
+}
+
 /** One wire protocol: pure translation, no I/O, no clock. */
 export interface Dialect {
   name: string;
-  /** Below the base path, with and without `/v1`. */
+  /** Below the base path, with and without `/v1`. `/*` at the end stands for any rest. */
   paths: string[];
+  /** True when the request names earlier answers by their ids. */
+  refersBack?(body: Json): boolean;
   /** @throws {RequestError} that names the field */
-  parse(body: Json): Turn;
+  parse(request: DialectRequest): Turn;
+  count?: TokenCount;
   answer(head: AnswerHead, answer: Answer): JsonObject;
   stream(head: AnswerHead): DialectStream;
   error(problem: Problem): JsonObject;
