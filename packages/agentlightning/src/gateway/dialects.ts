@@ -1,5 +1,6 @@
 import { chat } from './dialects/chat.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import { responses } from './dialects/responses.ts';
 
 /** Every wire protocol the gateway speaks: a new one is one file and one line here. */
-export const dialects: readonly Dialect[] = [chat];
+export const dialects: readonly Dialect[] = [chat, responses];
