@@ -110,7 +110,7 @@ describe('createServer', () => {
     const answer = await post(`${gateway.server.url}/v1/chat/completions`, large, headers).catch(() => null);
     // The server may close the connection before the client has sent it all.
     if (answer !== null) expect(answer.status).toBe(413);
-    const nowhere = await post(`${gateway.server.url}/v1/responses?x=1`, {}, headers);
+    const nowhere = await post(`${gateway.server.url}/v1/nowhere?x=1`, {}, headers);
     expect(nowhere.status).toBe(404);
     expect(await nowhere.json()).toMatchObject({
       error: { code: 'unknown_path', message: expect.stringContaining('POST /v1/chat/completions') as string },
