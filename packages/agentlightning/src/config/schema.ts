@@ -1,5 +1,6 @@
 import { projections } from '@agentlightning/engine';
 import { z } from 'zod';
+import { aggregations, corrections, creditRules, estimators, policyLosses, stateKinds } from '../samples/index.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
@@ -66,6 +67,23 @@ const policy = z.strictObject({
 /** No temperature, top-p or top-k: the loss is of the distribution that was sampled from, so training samples from the policy as it is. */
 const sampling = z.strictObject({ maxTokens: count.default(256) });
 
+const namesOf = <const Name extends string>(table: readonly { name: Name }[]): Name[] => table.map(({ name }) => name);
+
+const credit = z.strictObject({
+  rule: z.enum(namesOf(creditRules)).default('identical'),
+  discount: fraction.default(1),
+  outcomeWeight: z.number().default(1),
+  stepWeight: z.number().default(1),
+  dimensions: z.record(z.string(), z.number()).default({}),
+  state: z.enum(stateKinds).default('prompt'),
+});
+
+const correction = z.strictObject({
+  kind: z.enum(namesOf(corrections)).default('none'),
+  cap: z.number().positive().default(2),
+  floor: z.number().min(0).default(0.5),
+});
+
 const algorithm = z.strictObject({
   name: z.literal('grpo').default('grpo'),
   groupSize: z.int().min(2).default(8),
@@ -82,7 +100,14 @@ const algorithm = z.strictObject({
   weightDecay: z.number().min(0).default(0),
   beta1: fraction.default(0.9),
   beta2: fraction.default(0.99),
+  credit: credit.prefault({}),
+  advantages: z.enum(namesOf(estimators)).default('grpo'),
   scaleByStd: z.boolean().default(true),
+  loss: z.enum(namesOf(policyLosses)).default('clipped'),
+  dualClip: z.union([z.literal(0), z.number().min(1)]).default(0),
+  correction: correction.prefault({}),
+  aggregation: z.enum(aggregations).default('rollout-mean'),
+  fixedLength: count.default(256),
   successThreshold: z.number().default(1),
 });
 

@@ -18,6 +18,7 @@ export const dropReasons = {
   invalid_log_probs: 'a log prob is not a number between −50 and 0',
   other_policy_version: 'sampled, in part at least, by other weights than those of its step',
   other_temperature: 'not sampled at temperature 1, so that its log probs are not those of the policy',
+  no_credit: 'the credit rule gives it no reward',
   zero_advantage: 'its reward is its group’s mean, so that it teaches nothing',
   advantage_out_of_range: 'its advantage is beyond ±1e12: check the grader',
   too_long: 'its chain is longer than the engine takes',

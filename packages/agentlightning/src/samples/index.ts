@@ -3,9 +3,15 @@
  * statistics that are reported beside them. Pure functions only: this folder must not know files, the network, the
  * clock, the store's implementation or the training loop.
  */
+export { type CreditRuleName, type CreditSettings, creditAssigner, creditRules } from './credit/rules.ts';
+export { stateKinds } from './credit/same-state.ts';
 export { countDropped, type DropReason, dropReasons } from './drop-reasons.ts';
 export { type Episode, gradeEpisode } from './episodes.ts';
+export { type EstimatorName, estimators } from './estimators.ts';
 export { meanInterval, pairedDifference, proportionInterval } from './intervals.ts';
 export { clippedSurrogate } from './losses/clipped-surrogate.ts';
+export { type CorrectionName, corrections } from './losses/corrections.ts';
+export { type PolicyLossName, policyLosses } from './losses/losses.ts';
+export { type ObjectiveOptions, objective } from './losses/objective.ts';
 export { buildSamples, type Sample, type SampleSet } from './samples.ts';
-export { type Aggregation, trainRows } from './weights.ts';
+export { type Aggregation, aggregations, trainRows } from './weights.ts';

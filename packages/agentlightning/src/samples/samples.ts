@@ -1,13 +1,16 @@
-import { type AdvantageOptions, advantage, type GroupBaseline, groupBaseline } from './advantages.ts';
+import type { Call } from '../store/types.ts';
+import type { GroupBaseline } from './advantages.ts';
+import { type CallAdvantageOptions, callAdvantages } from './call-advantages.ts';
 import { buildChains, type Chain, type ChainLink, linkTokens } from './chains.ts';
-import { type CreditAssigner, identicalCredit } from './credit.ts';
 import type { CallOutcome, DropReason } from './drop-reasons.ts';
 import { answerFault, callFault } from './eligibility.ts';
-import { type Episode, type EpisodeAttempt, type Grade, gradeEpisode } from './episodes.ts';
+import { type Episode, type EpisodeAttempt, gradeEpisode } from './episodes.ts';
 
 /** One training row before it is weighted. Per-token arrays have the length of `tokenIds`, aligned as in the engine's contract. */
 export interface Sample {
   rolloutId: string;
+  /** The rollouts that it is compared with: those of its task. */
+  groupId: string;
   attemptId: string;
   agentName: string | null;
   callIds: string[];
@@ -20,14 +23,13 @@ export interface Sample {
   trainedTokens: number;
 }
 
-export interface SampleOptions extends AdvantageOptions {
+export interface SampleOptions extends CallAdvantageOptions {
   /** The policy being trained. */
   policy: string;
   /** The version whose weights the engine holds now. */
   policyVersion: number;
   /** Longest row that the engine takes, in tokens. */
   maxTokens: number;
-  credit?: CreditAssigner;
 }
 
 export interface GroupSummary extends GroupBaseline {
@@ -50,21 +52,19 @@ const advantageLimit = 1e12;
  */
 export function buildSamples(episodes: readonly Episode[], options: SampleOptions): SampleSet {
   const grades = episodes.map((episode) => gradeEpisode(episode));
-  const baselines = groupBaselines(episodes, grades);
+  const { rewards, advantages } = callAdvantages(episodes, grades, options);
   const set: SampleSet = {
     samples: [],
     outcomes: [],
-    groups: [...baselines].map(([groupId, baseline]) => ({ groupId, ...baseline })),
+    groups: rewards.groups().map(([groupId, baseline]) => ({ groupId, ...baseline })),
   };
   for (const [index, episode] of episodes.entries()) {
     const grade = grades[index]!;
-    const baseline = baselines.get(episode.rollout.groupId)!;
     for (const attempt of episode.attempts) {
       const faults = attempt.calls.map((call) => callFault(call, episode, attempt, grade, options));
       const usable = new Set(attempt.calls.filter((_, at) => faults[at] === null).map(({ id }) => id));
-      // A usable call implies a graded episode and its last attempt.
-      const reward = 'reward' in grade ? grade.reward : 0;
-      const { rows, rejected } = attemptRows({ attempt, usable, reward, baseline, options });
+      const { groupId } = episode.rollout;
+      const { rows, rejected } = attemptRows({ attempt, groupId, usable, advantages, options });
       const trained = new Set(rows.flatMap(({ callIds }) => callIds));
       set.samples.push(...rows);
       for (const [at, { id }] of attempt.calls.entries()) {
@@ -76,53 +76,39 @@ export function buildSamples(episodes: readonly Episode[], options: SampleOption
   return set;
 }
 
-function groupBaselines(episodes: readonly Episode[], grades: readonly Grade[]): Map<string, GroupBaseline> {
-  const rewards = new Map<string, number[]>();
-  for (const [index, { rollout }] of episodes.entries()) {
-    const grade = grades[index]!;
-    const group = rewards.get(rollout.groupId) ?? [];
-    rewards.set(rollout.groupId, group);
-    if ('reward' in grade) group.push(grade.reward);
-  }
-  return new Map([...rewards].map(([groupId, group]) => [groupId, groupBaseline(group)]));
-}
-
 interface AttemptInput {
   attempt: EpisodeAttempt;
-  /** Ids of the calls that have no fault of their own. */
+  groupId: string;
+  /** Ids of the calls that have no fault of their own: they are graded. */
   usable: ReadonlySet<string>;
-  reward: number;
-  baseline: GroupBaseline;
+  advantages: ReadonlyMap<Call, number | null>;
   options: SampleOptions;
 }
 
 /** Rows of one attempt, and the reason for each answer of a usable call that stands in none. */
-function attemptRows({ attempt, usable, reward, baseline, options }: AttemptInput) {
+function attemptRows({ attempt, groupId, usable, advantages, options }: AttemptInput) {
   const rows: Sample[] = [];
   const rejected = new Map<string, DropReason>();
   if (usable.size === 0) return { rows, rejected };
 
-  const { calls, rewards } = attempt;
-  const credits = (options.credit ?? identicalCredit)({ reward, calls, rewards });
-  const advantages = new Map(calls.map(({ id }, at) => [id, advantage(credits[at]!, baseline, options)]));
-
-  for (const chain of buildChains(calls).chains) {
+  for (const chain of buildChains(attempt.calls).chains) {
     const kept: ChainLink[] = [];
     for (const link of chain.links.filter(({ call }) => usable.has(call.id))) {
-      const { id } = link.call;
+      const { call } = link;
       const fault =
-        answerFault(link.call, link.choice, options) ??
-        advantageFault(advantages.get(id)!) ??
+        answerFault(call, link.choice, options) ??
+        advantageFault(advantages.get(call) ?? null) ??
         lengthFault(link, options);
-      if (fault) rejected.set(id, fault);
+      if (fault) rejected.set(call.id, fault);
       else kept.push(link);
     }
-    if (kept.length > 0) rows.push(row(chain, kept, attempt, advantages));
+    if (kept.length > 0) rows.push(row(chain, kept, attempt, groupId, advantages));
   }
   return { rows, rejected };
 }
 
-function advantageFault(value: number): DropReason | null {
+function advantageFault(value: number | null): DropReason | null {
+  if (value === null) return 'no_credit';
   if (value === 0) return 'zero_advantage';
   return Math.abs(value) <= advantageLimit ? null : 'advantage_out_of_range';
 }
@@ -131,10 +117,17 @@ const lengthFault = ({ promptIds, choice }: ChainLink, { maxTokens }: SampleOpti
   promptIds.length + choice.tokenIds.length > maxTokens ? 'too_long' : null;
 
 /** Links that are not kept stay in the row as context: their tokens stand in the prompts of those that are. */
-function row(chain: Chain, kept: ChainLink[], { attempt }: EpisodeAttempt, advantages: Map<string, number>): Sample {
+function row(
+  chain: Chain,
+  kept: ChainLink[],
+  { attempt }: EpisodeAttempt,
+  groupId: string,
+  advantages: AttemptInput['advantages'],
+): Sample {
   const tokenIds = linkTokens(kept.at(-1)!);
   const sample: Sample = {
     rolloutId: attempt.rolloutId,
+    groupId,
     attemptId: attempt.id,
     agentName: chain.agentName,
     callIds: kept.map(({ call }) => call.id),
@@ -148,7 +141,7 @@ function row(chain: Chain, kept: ChainLink[], { attempt }: EpisodeAttempt, advan
     const end = promptIds.length + choice.tokenIds.length;
     sample.mask.fill(1, promptIds.length, end);
     sample.logProbs.set(choice.logProbs, promptIds.length);
-    sample.advantages.fill(advantages.get(call.id)!, promptIds.length, end);
+    sample.advantages.fill(advantages.get(call)!, promptIds.length, end);
     sample.trainedTokens += choice.tokenIds.length;
   }
   return sample;

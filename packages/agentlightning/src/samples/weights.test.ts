@@ -5,6 +5,7 @@ import { trainRows } from './weights.ts';
 
 const sampleOf = (rolloutId: string, mask: number[]): Sample => ({
   rolloutId,
+  groupId: 'group',
   attemptId: `${rolloutId}/1`,
   agentName: null,
   callIds: [],

@@ -1,4 +1,4 @@
-import { buildSamples, pairedDifference } from '../../samples/index.ts';
+import { buildSamples, creditAssigner, pairedDifference } from '../../samples/index.ts';
 import { restoreCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { assertFirstBatchUsable } from './first-batch.ts';
 import { allTasks, trainingRequests } from './plan.ts';
@@ -57,7 +57,9 @@ export async function trainPolicy(input: TrainInput): Promise<TrainResult> {
       untried = false;
 
       const { maxTokens } = engine.info();
-      const samples = buildSamples(episodes, { policy, policyVersion, maxTokens, scaleByStd: options.scaleByStd });
+      const { scaleByStd, advantages: estimator } = options;
+      const credit = creditAssigner(options.credit);
+      const samples = buildSamples(episodes, { policy, policyVersion, maxTokens, scaleByStd, estimator, credit });
 
       updating = true;
       const trainable = samples.samples.length > 0;

@@ -1,4 +1,11 @@
-import type { Aggregation } from '../../samples/index.ts';
+import type {
+  Aggregation,
+  CorrectionName,
+  CreditRuleName,
+  CreditSettings,
+  EstimatorName,
+  PolicyLossName,
+} from '../../samples/index.ts';
 import type { LearningRateOptions } from '../learning-rate.ts';
 
 /** Group-relative policy optimisation. What concerns sampling stands elsewhere: it must have temperature 1. */
@@ -18,12 +25,24 @@ export interface GrpoOptions extends LearningRateOptions {
   weightDecay: number;
   beta1: number;
   beta2: number;
-  /** Divide advantages by the group's standard deviation; false is Dr.GRPO's. */
+  /** Which return each call of an attempt gets. */
+  credit: CreditSettings & { rule: CreditRuleName };
+  /** How a return is compared with others. */
+  advantages: EstimatorName;
+  /** `grpo` alone: divide advantages by the group's standard deviation; false is Dr.GRPO's. */
   scaleByStd: boolean;
   /** A rollout succeeds when its reward reaches this. Reported, never trained on. */
   successThreshold: number;
+  /** Of the policy. */
+  loss: PolicyLossName;
+  /** Where a negative advantage stops counting, as a ratio above 1; 0 is off. */
+  dualClip: number;
+  /** For samplers that compute other log probs than the trainer. */
+  correction: { kind: CorrectionName; cap: number; floor: number };
   /** How tokens share the weight of an optimiser step; each rollout counts once by default. */
-  aggregation?: Aggregation;
+  aggregation: Aggregation;
+  /** Of `fixed-length`: tokens that a rollout's loss is divided by. */
+  fixedLength: number;
 }
 
 export const grpoDefaults: GrpoOptions = {
@@ -41,8 +60,15 @@ export const grpoDefaults: GrpoOptions = {
   weightDecay: 0,
   beta1: 0.9,
   beta2: 0.99,
+  credit: { rule: 'identical', discount: 1, outcomeWeight: 1, stepWeight: 1, dimensions: {}, state: 'prompt' },
+  advantages: 'grpo',
   scaleByStd: true,
   successThreshold: 1,
+  loss: 'clipped',
+  dualClip: 0,
+  correction: { kind: 'none', cap: 2, floor: 0.5 },
+  aggregation: 'rollout-mean',
+  fixedLength: 256,
 };
 
 /** What surrounds the updates: the same for every algorithm that trains in steps. */

@@ -6,6 +6,7 @@ import { minibatches, updatePolicy } from './update.ts';
 
 const sampleOf = (rolloutId: string, advantage = 1): Sample => ({
   rolloutId,
+  groupId: 'group',
   attemptId: rolloutId,
   agentName: null,
   callIds: [],

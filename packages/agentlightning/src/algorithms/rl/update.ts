@@ -1,8 +1,9 @@
 import type { Engine } from '../../engines/engine.ts';
 import { AgentLightningError } from '../../errors.ts';
-import { clippedSurrogate, type Sample, trainRows } from '../../samples/index.ts';
+import { type Sample, trainRows } from '../../samples/index.ts';
 import { learningRateAt } from '../learning-rate.ts';
 import { seedFor, shuffled } from '../random.ts';
+import { chooseObjective } from './objective.ts';
 import type { GrpoOptions } from './options.ts';
 
 export interface UpdateInput {
@@ -24,9 +25,10 @@ export interface UpdateReport {
   mismatch: { max: number; mean: number };
 }
 
-/** One step of GRPO: several epochs of mini-batches, each an optimiser step on the clipped objective. */
+/** One step of the algorithm: several epochs of mini-batches, each an optimiser step on the objective of the options. */
 export async function updatePolicy({ engine, samples, options, seed, step }: UpdateInput): Promise<UpdateReport> {
   const learningRate = learningRateAt(options, step);
+  const objective = await chooseObjective({ engine, samples, options });
   const losses: number[] = [];
   const gradNorms: number[] = [];
   let mismatch: UpdateReport['mismatch'] | null = null;
@@ -35,12 +37,11 @@ export async function updatePolicy({ engine, samples, options, seed, step }: Upd
 
   for (let epoch = 0; epoch < options.epochs; epoch += 1) {
     for (const batch of minibatches(samples, options.minibatches, seedFor(seed, 'minibatches', step, epoch))) {
-      const rows = trainRows(batch, options.aggregation ?? 'rollout-mean');
-      const loss = { name: 'clipped_policy_gradient', clipLow: options.clipLow, clipHigh: options.clipHigh } as const;
-      const result = await engine.forwardBackward(rows, loss);
+      const rows = trainRows(batch, options.aggregation, options.fixedLength);
+      const result = await objective(rows, batch);
       assertFinite('loss', result.loss, step);
       mismatch ??= compare(batch, result.logProbs);
-      clippedTokens += countClipped(batch, result.logProbs, options);
+      clippedTokens += result.clippedTokens;
       tokens += batch.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0);
 
       const { beta1, beta2, weightDecay, maxGradNorm } = options;
@@ -86,17 +87,6 @@ function compare(batch: readonly Sample[], logProbs: readonly Float32Array[]): {
     }
   }
   return { max, mean: sum / count };
-}
-
-function countClipped(batch: readonly Sample[], logProbs: readonly Float32Array[], options: GrpoOptions): number {
-  const bounds = { low: options.clipLow, high: options.clipHigh };
-  const clipped = batch.map(({ advantages, logProbs: behaviourLogProbs, mask }, at) =>
-    clippedSurrogate({ logProbs: logProbs[at]!, behaviourLogProbs, advantages, weights: mask }, bounds).clipped.reduce(
-      (sum, token) => sum + token,
-      0,
-    ),
-  );
-  return clipped.reduce((sum, row) => sum + row, 0);
 }
 
 function assertFinite(name: string, value: number, step: number): void {

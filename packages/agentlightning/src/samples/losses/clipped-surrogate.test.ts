@@ -10,7 +10,13 @@ const clip = { low: 0.2, high: 0.28 };
 describe('clippedSurrogate', () => {
   it.each(vectors.surrogate)('equals the paper’s objective and its derivative: $name', (vector) => {
     const rows = vector.rollouts.flatMap(({ advantage, rows }, at) =>
-      rows.map((row) => ({ ...row, advantage, rolloutId: `${at}`, trainedTokens: row.logProbs.length })),
+      rows.map((row) => ({
+        ...row,
+        advantage,
+        rolloutId: `${at}`,
+        groupId: 'group',
+        trainedTokens: row.logProbs.length,
+      })),
     );
     const weights = tokenWeights(rows, 'rollout-mean');
     const losses = rows.map(({ logProbs, behaviourLogProbs, advantage }, at) =>

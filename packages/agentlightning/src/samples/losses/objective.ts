@@ -1,0 +1,55 @@
+import type { ClipBounds } from './clipped-surrogate.ts';
+import { type CorrectionBounds, type CorrectionName, mismatchFactors } from './corrections.ts';
+import { type KlEstimator, klToReference } from './kl.ts';
+import { type PolicyLossName, policyLosses } from './losses.ts';
+import type { LossRow, TokenLoss } from './row.ts';
+
+export interface ObjectiveOptions {
+  loss: PolicyLossName;
+  clip: ClipBounds;
+  correction: CorrectionBounds & { name: CorrectionName };
+  /** In the loss; a coefficient of 0 is off. */
+  kl: { coefficient: number; estimator: KlEstimator };
+}
+
+/** A row with what the parts of the objective compare; nats, one length. */
+export interface ObjectiveRow extends Omit<LossRow, 'behaviourLogProbs'> {
+  sampledLogProbs: ArrayLike<number>;
+  /** By the trainer, before the step moved a weight; only a correction needs them. */
+  oldLogProbs?: ArrayLike<number>;
+  /** Only the KL term needs them. */
+  referenceLogProbs?: ArrayLike<number>;
+}
+
+/**
+ * The whole loss of a row: policy loss × correction + coefficient · KL. Without a correction the ratio is that to the
+ * sampler; with one it is that to the trainer's own old log probs, and the factor makes up for the rest (decoupled PPO,
+ * arXiv 2110.00641).
+ *
+ * @throws {AgentLightningError} `shape_mismatch` when the arrays differ in length
+ */
+export function objective(row: ObjectiveRow, { loss, clip, correction, kl }: ObjectiveOptions): TokenLoss {
+  const { logProbs, sampledLogProbs, weights, advantages } = row;
+  const old = row.oldLogProbs ?? sampledLogProbs;
+  const corrected = correction.name === 'none' ? weights : factored(weights, old, row, correction);
+  const { tokens } = policyLosses.find(({ name }) => name === loss)!;
+  const total = tokens({ logProbs, behaviourLogProbs: old, advantages, weights: corrected }, clip);
+  if (kl.coefficient === 0) return total;
+  const referenceLogProbs = row.referenceLogProbs ?? [];
+  const penalty = klToReference({ logProbs, referenceLogProbs, weights }, kl.estimator);
+  for (let token = 0; token < logProbs.length; token += 1) {
+    total.loss[token]! += kl.coefficient * penalty.loss[token]!;
+    total.slope[token]! += kl.coefficient * penalty.slope[token]!;
+  }
+  return total;
+}
+
+function factored(
+  weights: ArrayLike<number>,
+  logProbs: ArrayLike<number>,
+  { sampledLogProbs }: ObjectiveRow,
+  correction: ObjectiveOptions['correction'],
+): Float64Array {
+  const factors = mismatchFactors({ logProbs, sampledLogProbs, weights }, correction.name, correction);
+  return factors.map((factor, token) => factor * weights[token]!);
+}
