@@ -15,12 +15,13 @@ import { CallsUnderWay } from './calls-under-way.ts';
 import { mountErrors } from './errors.ts';
 import { assertGuarded, listen } from './listen.ts';
 import { mountGateway, sessionOf } from './mount-gateway.ts';
+import { mountTracing } from './mount-tracing.ts';
 
 const maxBodyBytes = 32 * 1024 * 1024;
 
 export interface ServerOptions {
   /** Null: only calls of an unrecorded `serve` session are answered. */
-  store: Pick<Store, 'recordCall' | 'listCalls' | 'addReward'> | null;
+  store: Pick<Store, 'recordCall' | 'listCalls' | 'addReward' | 'addSpans'> | null;
   sessions: Sessions;
   routes: Routes;
   /** Default: 127.0.0.1. Another address needs an admin key. */
@@ -95,6 +96,7 @@ function mount(
   const gateway = new Gateway({ routes, store, onFatal, newId, now });
   app.get('/healthz', () => ({ status: 'ok' }));
   mountGateway(app, { gateway, dialects, routes, access, callsUnderWay, closing });
+  mountTracing(app, { store, access, onFatal, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {
     const session = sessionOf({ access }, request);
     if (store === null)

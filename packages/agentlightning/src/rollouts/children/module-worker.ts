@@ -77,9 +77,16 @@ async function call({ id, argument, environment }: CallMessage): Promise<void> {
   } catch (error) {
     answer = { type: 'threw', id, message: explain(error) };
   }
+  await flushReports();
   restore(before);
   current = null;
   send(answer);
+}
+
+/** What the agent reported with our client leaves before its attempt, and so its key, ends. Never rejects. */
+async function flushReports(): Promise<void> {
+  const flush = (globalThis as Record<symbol, unknown>)[Symbol.for('agentlightning.flush')];
+  if (typeof flush === 'function') await flush();
 }
 
 function restore(before: { environment: NodeJS.ProcessEnv; folder: string }): void {

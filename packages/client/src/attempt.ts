@@ -1,0 +1,32 @@
+import { platform } from './platform.ts';
+
+/** Where the spans of the present attempt go. */
+export interface Attempt {
+  /** Of the gateway, without a slash at its end. */
+  endpoint: string;
+  token: string;
+  attemptId: string;
+  rolloutId: string;
+}
+
+/**
+ * The attempt that runs now, from the variables that its controller set. Read anew each time: a warm process works on one attempt after
+ * another.
+ *
+ * @returns null outside of a run
+ */
+export function currentAttempt(): Attempt | null {
+  const env = readEnvironment();
+  const token = env.AGL_KEY ?? env.OPENAI_API_KEY;
+  const { AGL_ENDPOINT: endpoint, AGL_ATTEMPT_ID: attemptId, AGL_ROLLOUT_ID: rolloutId } = env;
+  if (!endpoint || !token || !attemptId || !rolloutId) return null;
+  return { endpoint: endpoint.replace(/\/+$/, ''), token, attemptId, rolloutId };
+}
+
+function readEnvironment(): Record<string, string | undefined> {
+  try {
+    return platform().env ?? {};
+  } catch {
+    return {}; // Deno without --allow-env
+  }
+}
