@@ -32,6 +32,17 @@ describe('PromptBuilder', () => {
     expect([...second.ids]).toEqual([...first.ids, ...answerIds, ...encode(added)]);
   });
 
+  it('shows a template the system role where a client wrote "developer"', () => {
+    const turn = turnOf({ messages: [{ role: 'developer', content: 'be kind' }, user('hi')] });
+    expect([...builder().build('a', turn).ids]).toEqual(freshIds([{ role: 'system', content: 'be kind' }, user('hi')]));
+  });
+
+  it('takes a raw prompt as it is', () => {
+    const ids = [...spellOut('42'), endOfTurnId];
+    expect([...builder().build('a', turnOf({ messages: [], prompt: { ids } })).ids]).toEqual(ids);
+    expect([...builder().build('a', turnOf({ messages: [], prompt: { text: '42' } })).ids]).toEqual(encode('42'));
+  });
+
   it('ends the turn of an answer that was cut by its length', () => {
     const prompts = builder();
     const first = prompts.build('a', turnOf({ messages: [user('go')] }));

@@ -38,7 +38,7 @@ export class PromptBuilder {
     const variables = templateVariables(turn);
     const context = contextKey(turn, variables);
     const text = template.render({
-      messages: turn.messages.map(messageBody),
+      messages: turn.messages.map(templateMessage),
       tools: turn.tools.map(toolBody),
       addGenerationPrompt: true,
       variables,
@@ -93,6 +93,11 @@ function rawIds(prompt: RawPrompt, tokenizer: Tokenizer): Int32Array {
 function templateVariables(turn: Turn): JsonObject {
   const variables = turn.extra.chat_template_kwargs;
   return typeof variables === 'object' && variables !== null && !Array.isArray(variables) ? variables : {};
+}
+
+/** OpenAI's newer name for the system's role: most templates leave out a message whose role they do not know. */
+function templateMessage(message: Message): ReturnType<typeof messageBody> {
+  return messageBody(message.role === 'developer' ? { ...message, role: 'system' } : message);
 }
 
 function contextKey(turn: Turn, variables: JsonObject): string {
