@@ -1,4 +1,5 @@
 import type { Call, CallChoice } from '../store/types.ts';
+import { type BreakKind, type Decode, explainBreak } from './chain-breaks.ts';
 import { RadixTree } from './radix-tree.ts';
 
 /** One answer of a call at its place in a chain. */
@@ -8,12 +9,6 @@ export interface ChainLink {
   promptIds: Int32Array;
 }
 
-/**
- * Why a prompt stopped agreeing with what came before. Ids alone do not tell; every break is `other` until the texts
- * on both sides are compared.
- */
-export type BreakKind = 'retokenised' | 'template' | 'history' | 'other';
-
 export interface ChainBreak {
   kind: BreakKind;
   /** The call whose prompt and answer share most with the new prompt. */
@@ -22,6 +17,8 @@ export interface ChainBreak {
   firstDifference: number;
   /** True when the tokens that differ from there on had been sampled by the model, false when they had been given to it. */
   inAnswer: boolean;
+  /** What was expected from there on, and what came; only when there is a decoder. */
+  texts?: { before: string; after: string };
 }
 
 /**
@@ -55,8 +52,10 @@ interface Placed {
 /**
  * Orders the calls of one attempt into a forest. Every answer with ids stands in exactly one chain; the longest
  * matching chain wins. Agents and policies are kept apart. Time is linear in the number of tokens.
+ *
+ * @param decode with it, breaks are classified and show their texts; ids alone do not tell, so without it all are `other`
  */
-export function buildChains(calls: readonly Call[]): Chains {
+export function buildChains(calls: readonly Call[], decode?: Decode): Chains {
   const chains: Chain[] = [];
   const unchained: Call[] = [];
   const forests = new Map<string, { tree: RadixTree; placed: Placed[] }>();
@@ -73,7 +72,7 @@ export function buildChains(calls: readonly Call[]): Chains {
 
     const match = forest.tree.match(promptIds);
     const open = match.continues.map((at) => forest.placed[at]!).find((candidate) => isTip(candidate));
-    const origin = open ? null : originOf(promptIds, match, forest.placed);
+    const origin = open ? null : originOf({ ...call, promptIds }, match, forest.placed, decode);
 
     for (const [position, choice] of call.choices.entries()) {
       const link: ChainLink = { call, choice, promptIds };
@@ -103,17 +102,24 @@ export function linkTokens({ promptIds, choice }: ChainLink): Int32Array {
 const isTip = ({ chain, index }: Placed): boolean => index === chain.links.length - 1;
 
 function originOf(
-  promptIds: Int32Array,
+  call: Call & { promptIds: Int32Array },
   match: { shared: number; nearest: number | null; continues: number[] },
   placed: readonly Placed[],
+  decode: Decode | undefined,
 ): ChainOrigin {
+  const { promptIds } = call;
   const continued = match.continues.at(-1);
   if (continued !== undefined) return { kind: 'branch', callId: placed[continued]!.link.call.id };
   const nearest = match.nearest === null ? undefined : placed[match.nearest];
   if (!nearest || match.shared === 0) return { kind: 'root' };
   if (match.shared === promptIds.length) return { kind: 'branch', callId: nearest.link.call.id };
-  const difference = { firstDifference: match.shared, inAnswer: isInAnswer(nearest, match.shared) };
-  return { kind: 'broken', break: { kind: 'other', callId: nearest.link.call.id, ...difference } };
+  const firstDifference = match.shared;
+  const expected = linkTokens(nearest.link);
+  const explained = decode
+    ? explainBreak({ previous: nearest.link, expected, call, promptIds }, firstDifference, decode)
+    : { kind: 'other' as const };
+  const inAnswer = isInAnswer(nearest, firstDifference);
+  return { kind: 'broken', break: { callId: nearest.link.call.id, firstDifference, inAnswer, ...explained } };
 }
 
 const isInAnswer = ({ chain, index }: Placed, position: number): boolean =>
