@@ -71,12 +71,16 @@ describe('the @anthropic-ai/sdk package', () => {
     const stream = client.messages.stream({ ...plain, tools });
     const types = new Set<string>();
     const deltas: string[] = [];
+    const blocks: string[] = [];
     for await (const event of stream) {
       types.add(event.type);
+      if (event.type === 'content_block_start') blocks.push(`${event.index} ${event.content_block.type}`);
+      if (event.type === 'content_block_stop') blocks.push(`${event.index} ends`);
       if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') deltas.push(event.delta.text);
     }
     expect(deltas.join('')).toBe(sampleText);
     expect(deltas.length).toBeGreaterThan(10);
+    expect(blocks).toEqual(['0 text', '0 ends', '1 tool_use', '1 ends']);
     expect([...types]).toEqual([
       ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop'],
       ...['message_delta', 'message_stop'],

@@ -105,6 +105,7 @@ describe('what is read', () => {
         { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: '1' }] },
         { type: 'function_call_output', call_id: 'c2', output: '2' },
         { role: 'assistant', content: 'c' },
+        { type: 'function_call', call_id: 'c3', name: 'h' },
         { role: 'assistant', content: 'd' },
         { role: 'developer', content: 'Two.' },
       ],
@@ -126,7 +127,7 @@ describe('what is read', () => {
       },
       { role: 'tool', toolCallId: 'c1', content: '1' },
       { role: 'tool', toolCallId: 'c2', content: '2' },
-      { role: 'assistant', content: 'c' },
+      { role: 'assistant', content: 'c', toolCalls: [{ id: 'c3', name: 'h', arguments: '' }] },
       { role: 'assistant', content: 'd' },
       { role: 'developer', content: 'Two.' },
     ]);
