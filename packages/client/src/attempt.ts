@@ -16,17 +16,15 @@ export interface Attempt {
  * @returns null outside of a run
  */
 export function currentAttempt(): Attempt | null {
-  const env = readEnvironment();
-  const token = env.AGL_KEY ?? env.OPENAI_API_KEY;
-  const { AGL_ENDPOINT: endpoint, AGL_ATTEMPT_ID: attemptId, AGL_ROLLOUT_ID: rolloutId } = env;
-  if (!endpoint || !token || !attemptId || !rolloutId) return null;
-  return { endpoint: endpoint.replace(/\/+$/, ''), token, attemptId, rolloutId };
-}
-
-function readEnvironment(): Record<string, string | undefined> {
   try {
-    return platform().env ?? {};
+    const { env } = platform();
+    const token = env?.AGL_KEY ?? env?.OPENAI_API_KEY;
+    const endpoint = env?.AGL_ENDPOINT;
+    const attemptId = env?.AGL_ATTEMPT_ID;
+    const rolloutId = env?.AGL_ROLLOUT_ID;
+    if (!endpoint || !token || !attemptId || !rolloutId) return null;
+    return { endpoint: endpoint.replace(/\/+$/, ''), token, attemptId, rolloutId };
   } catch {
-    return {}; // Deno without --allow-env
+    return null; // Deno without --allow-env
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
@@ -152,6 +153,23 @@ describe('an OpenTelemetry setup that is there already', () => {
     provider.getTracer('t').startSpan('one', { kind: 2 }).end();
     await provider.forceFlush();
     expect(receiver.spans()).toMatchObject([{ name: 'one', kind: 3 }]);
+  });
+});
+
+describe.each([
+  ['Bun', ['bun', '-e']],
+  ['Deno', ['deno', 'eval']],
+] as const)('in %s', (_, [command, flag]) => {
+  it.skipIf(spawnSync(command, ['--version']).error)('all of it works', async () => {
+    const program = `
+      await agl.operation('outer', async () => { await Promise.resolve(); agl.emitMessage('within'); })();
+      void agl.emitReward(0.5);
+      process.exit(0);`;
+    const ended = await runAgent(program, receiver.environment, [command, flag]);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const byName = new Map(receiver.spans().map((span) => [span.name, span]));
+    expect(scores(byName.get('agentlightning.reward'))).toEqual([['reward', 0.5]]);
+    expect(byName.get('agentlightning.message')?.parentSpanId).toBe(byName.get('outer')?.spanId);
   });
 });
 

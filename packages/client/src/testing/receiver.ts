@@ -50,10 +50,14 @@ export async function startReceiver() {
 }
 
 /** Runs a program of its own that may use everything of the client. */
-export async function runAgent(program: string, environment: Record<string, string>) {
+export async function runAgent(
+  program: string,
+  environment: Record<string, string>,
+  [command, ...flags]: readonly [string, ...string[]] = [process.execPath, '--input-type=module', '-e'],
+) {
   const index = new URL('../index.js', import.meta.url).href;
   const source = `const agl = await import(${JSON.stringify(index)});\n${program}`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+  const child = spawn(command, [...flags, source], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
