@@ -1,6 +1,14 @@
 import { projections } from '@agentlightning/engine';
 import { z } from 'zod';
-import { aggregations, corrections, creditRules, estimators, policyLosses, stateKinds } from '../samples/index.ts';
+import {
+  aggregations,
+  corrections,
+  creditRules,
+  estimators,
+  klEstimators,
+  policyLosses,
+  stateKinds,
+} from '../samples/index.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
@@ -84,6 +92,12 @@ const correction = z.strictObject({
   floor: z.number().min(0).default(0.5),
 });
 
+const kl = z.strictObject({
+  coefficient: z.number().min(0).default(0),
+  estimator: z.enum(klEstimators).default('k3'),
+  in: z.enum(['loss', 'reward']).default('loss'),
+});
+
 const algorithm = z.strictObject({
   name: z.literal('grpo').default('grpo'),
   groupSize: z.int().min(2).default(8),
@@ -106,6 +120,7 @@ const algorithm = z.strictObject({
   loss: z.enum(namesOf(policyLosses)).default('clipped'),
   dualClip: z.union([z.literal(0), z.number().min(1)]).default(0),
   correction: correction.prefault({}),
+  kl: kl.prefault({}),
   aggregation: z.enum(aggregations).default('rollout-mean'),
   fixedLength: count.default(256),
   successThreshold: z.number().default(1),

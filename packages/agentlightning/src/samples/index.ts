@@ -11,6 +11,7 @@ export { type EstimatorName, estimators } from './estimators.ts';
 export { meanInterval, pairedDifference, proportionInterval } from './intervals.ts';
 export { clippedSurrogate } from './losses/clipped-surrogate.ts';
 export { type CorrectionName, corrections } from './losses/corrections.ts';
+export { type KlEstimator, klEstimators, klReturns } from './losses/kl.ts';
 export { type PolicyLossName, policyLosses } from './losses/losses.ts';
 export { type ObjectiveOptions, objective } from './losses/objective.ts';
 export { buildSamples, type Sample, type SampleSet } from './samples.ts';

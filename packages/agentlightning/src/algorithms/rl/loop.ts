@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { buildSamples, creditAssigner, pairedDifference } from '../../samples/index.ts';
 import { restoreCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { assertFirstBatchUsable } from './first-batch.ts';
@@ -63,7 +64,8 @@ export async function trainPolicy(input: TrainInput): Promise<TrainResult> {
 
       updating = true;
       const trainable = samples.samples.length > 0;
-      const update = trainable ? await updatePolicy({ engine, samples: samples.samples, options, seed, step }) : null;
+      const work = { engine, samples: samples.samples, options, seed, step, reference: referenceFolder(input) };
+      const update = trainable ? await updatePolicy(work) : null;
       if (update) {
         position.policyVersion += 1;
         await engine.publish(position.policyVersion);
@@ -106,9 +108,12 @@ export async function trainPolicy(input: TrainInput): Promise<TrainResult> {
 async function begin(input: TrainInput): Promise<Position> {
   const position: Position = { step: 0, policyVersion: 0, skippedInRow: 0, firstValidation: null };
   await input.engine.publish(0);
+  if (input.options.kl.coefficient > 0) await input.engine.saveState(referenceFolder(input));
   await saveCheckpoint(input, position);
   return position;
 }
+
+const referenceFolder = ({ checkpointFolder }: TrainInput): string => join(checkpointFolder, 'reference');
 
 const checkpointDue = ({ loop }: TrainInput, step: number, lastStep: number): boolean =>
   step % loop.checkpointEvery === 0 || step >= lastStep;

@@ -1,8 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyLosses, type Sample } from '../../samples/index.ts';
 import { type GrpoOptions, grpoDefaults } from './options.ts';
 import { TabularEngine } from './tabular-engine.test.support.ts';
 import { updatePolicy } from './update.ts';
+
+let folder: string;
+let reference: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agl-objective-'));
+  reference = join(folder, 'reference');
+});
+afterAll(() => rm(folder, { recursive: true }));
 
 const sampleOf = (rolloutId: string, advantage: number, recorded = -Math.log(4)): Sample => ({
   rolloutId,
@@ -17,10 +28,14 @@ const sampleOf = (rolloutId: string, advantage: number, recorded = -Math.log(4))
   trainedTokens: 2,
 });
 
+const sampleRow = { tokenIds: sampleOf('a', 0).tokenIds, weights: Float32Array.of(0, 1, 0, 1) };
+
 async function trained(more: Partial<GrpoOptions>, samples = [sampleOf('a', 1), sampleOf('b', -0.5)]) {
   const engine = new TabularEngine({ vocabularySize: 4 });
   const options = { ...grpoDefaults, epochs: 3, learningRate: 0.1, ...more };
-  return { report: await updatePolicy({ engine, samples, options, seed: 1, step: 1 }), weights: engine.weights.flat() };
+  await engine.saveState(reference);
+  const report = await updatePolicy({ engine, samples, options, seed: 1, step: 1, reference });
+  return { report, weights: engine.weights.flat(), engine };
 }
 
 const furthest = (left: number[], right: number[]) =>
@@ -53,6 +68,19 @@ describe('injected objectives', () => {
     expect(corrected.report.mismatch.max).toBeCloseTo(1, 5);
     const masked = await trained({ ...options, correction: { ...correction, kind: 'geometric-mask' } }, claimed);
     expect(masked.report.gradNorm).toBe(0);
+  });
+
+  it.each(['loss', 'reward'] as const)('hold the policy to the run’s first weights: KL in the %s', async (where) => {
+    const kl = { coefficient: 5, estimator: 'k3', in: where } as const;
+    const { engine } = await trained({ learningRate: 0.5 }, [sampleOf('a', 1)]);
+    const moved = engine.weights.flat();
+    // The reward is gone: what still moves the weights is the penalty alone, back to where they came from.
+    const samples = [{ ...sampleOf('a', 0), logProbs: (await engine.forward([sampleRow]))[0]! }];
+    const options = { ...grpoDefaults, learningRate: 0.05, kl };
+    await updatePolicy({ engine, samples, options, seed: 1, step: 2, reference });
+    expect(engine.weights.flat()[1]).toBeLessThan(moved[1]!);
+    await engine.loadState(reference);
+    expect(engine.weights.flat().every((weight) => weight === 0)).toBe(true);
   });
 
   it('say that training diverged when the log probs are no numbers', async () => {

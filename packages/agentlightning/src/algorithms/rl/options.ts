@@ -4,6 +4,7 @@ import type {
   CreditRuleName,
   CreditSettings,
   EstimatorName,
+  KlEstimator,
   PolicyLossName,
 } from '../../samples/index.ts';
 import type { LearningRateOptions } from '../learning-rate.ts';
@@ -39,6 +40,8 @@ export interface GrpoOptions extends LearningRateOptions {
   dualClip: number;
   /** For samplers that compute other log probs than the trainer. */
   correction: { kind: CorrectionName; cap: number; floor: number };
+  /** Penalty for leaving the weights that the run began with; a coefficient of 0 is off. */
+  kl: { coefficient: number; estimator: KlEstimator; in: 'loss' | 'reward' };
   /** How tokens share the weight of an optimiser step; each rollout counts once by default. */
   aggregation: Aggregation;
   /** Of `fixed-length`: tokens that a rollout's loss is divided by. */
@@ -67,6 +70,7 @@ export const grpoDefaults: GrpoOptions = {
   loss: 'clipped',
   dualClip: 0,
   correction: { kind: 'none', cap: 2, floor: 0.5 },
+  kl: { coefficient: 0, estimator: 'k3', in: 'loss' },
   aggregation: 'rollout-mean',
   fixedLength: 256,
 };

@@ -19,7 +19,7 @@ const sampleOf = (rolloutId: string, advantage = 1): Sample => ({
 
 const update = (engine: TabularEngine, more: Partial<typeof grpoDefaults> = {}) => {
   const samples = [sampleOf('a'), sampleOf('b'), sampleOf('c', -1)];
-  return updatePolicy({ engine, samples, options: { ...grpoDefaults, ...more }, seed: 1, step: 1 });
+  return updatePolicy({ engine, samples, options: { ...grpoDefaults, ...more }, seed: 1, step: 1, reference: '' });
 };
 
 describe('updatePolicy', () => {

@@ -12,6 +12,8 @@ export interface UpdateInput {
   options: GrpoOptions;
   seed: number;
   step: number;
+  /** Folder with the state that the run began with; only a KL penalty needs it. */
+  reference: string;
 }
 
 export interface UpdateReport {
@@ -26,9 +28,10 @@ export interface UpdateReport {
 }
 
 /** One step of the algorithm: several epochs of mini-batches, each an optimiser step on the objective of the options. */
-export async function updatePolicy({ engine, samples, options, seed, step }: UpdateInput): Promise<UpdateReport> {
+export async function updatePolicy(input: UpdateInput): Promise<UpdateReport> {
+  const { engine, options, seed, step } = input;
   const learningRate = learningRateAt(options, step);
-  const objective = await chooseObjective({ engine, samples, options });
+  const { objective, samples } = await chooseObjective(input);
   const losses: number[] = [];
   const gradNorms: number[] = [];
   let mismatch: UpdateReport['mismatch'] | null = null;

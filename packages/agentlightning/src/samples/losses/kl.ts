@@ -26,6 +26,8 @@ const estimators = {
 
 export type KlEstimator = keyof typeof estimators;
 
+export const klEstimators = ['k1', 'k2', 'k3'] as const satisfies readonly KlEstimator[];
+
 /**
  * Weighted estimate of each token, and its derivative with respect to the current log prob.
  * @throws {AgentLightningError} `shape_mismatch` when the arrays differ in length
