@@ -17,12 +17,14 @@ def emit_reward(
     *,
     primary: Optional[str] = None,
     agent_name: Optional[str] = None,
+    response_id: Optional[str] = None,
     attributes: Optional[Mapping[str, Any]] = None,
 ) -> None:
     """Reports a reward of this attempt: a number, or several by name. Returns when it is safe, or was given up with a warning.
 
     It travels as the standard event ``gen_ai.evaluation.result``. ``primary`` names the dimension that is trained on; without it the one
-    named ``reward``, else the last. With ``agent_name`` it belongs to one role of a multi-agent system instead of the attempt.
+    named ``reward``, else the last. With ``agent_name`` it belongs to one role of a multi-agent system instead of the attempt,
+    with ``response_id`` (the ``id`` of one answer of the model) to that call.
     A value that is no finite number is refused with a warning: a missing reward is never 0.
     """
     given: Mapping[str, Any] = reward if isinstance(reward, Mapping) else {"reward": reward}
@@ -43,6 +45,7 @@ def emit_reward(
                 {
                     "gen_ai.evaluation.name": name,
                     "agentlightning.reward.agent_name": agent_name,
+                    "gen_ai.response.id": response_id,
                     "gen_ai.evaluation.score.value": value,
                 }
             ),

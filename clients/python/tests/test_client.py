@@ -36,10 +36,11 @@ class Emitting(WithReceiver):
         self.assertEqual(self.scores(span), [("reward", 0.5)])
 
     def test_the_primary_dimension_is_last_where_it_counts(self) -> None:
-        agl.emit_reward({"correct": 1, "style": 0.25}, primary="correct", agent_name="writer")
+        agl.emit_reward({"correct": 1, "style": 0.25}, primary="correct", agent_name="writer", response_id="chatcmpl-7")
         [span] = self.receiver.spans()
         self.assertEqual(self.scores(span), [("style", 0.25), ("correct", 1.0)])
         self.assertEqual(plain(span["events"][0]["attributes"])["agentlightning.reward.agent_name"], "writer")
+        self.assertEqual(plain(span["events"][0]["attributes"])["gen_ai.response.id"], "chatcmpl-7")
 
     def test_what_is_emitted_together_goes_together(self) -> None:
         agl.emit_message("thinking", attributes={"step": 2})

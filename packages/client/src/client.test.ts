@@ -53,13 +53,19 @@ describe('emitting', () => {
   });
 
   it('puts the primary dimension last, where it counts', async () => {
-    await emitReward({ correct: 1, style: 0.25 }, { primary: 'correct', agentName: 'writer' });
+    await emitReward(
+      { correct: 1, style: 0.25 },
+      { primary: 'correct', agentName: 'writer', responseId: 'chatcmpl-7' },
+    );
     const [span] = receiver.spans();
     expect(scores(span)).toEqual([
       ['style', 0.25],
       ['correct', 1],
     ]);
-    expect(plain(span?.events?.[0]?.attributes)['agentlightning.reward.agent_name']).toBe('writer');
+    expect(plain(span?.events?.[0]?.attributes)).toMatchObject({
+      'agentlightning.reward.agent_name': 'writer',
+      'gen_ai.response.id': 'chatcmpl-7',
+    });
   });
 
   it('sends what was emitted together in one request, of any value', async () => {

@@ -15,6 +15,8 @@ export interface RewardOptions extends EmitOptions {
   primary?: string;
   /** The role of a multi-agent system whose reward it is; without it the whole attempt's. */
   agentName?: string;
+  /** The `id` of one answer of the model: the reward is for that call, not for the whole attempt. */
+  responseId?: string;
 }
 
 /**
@@ -28,7 +30,7 @@ export function emitReward(
   options: RewardOptions = {},
 ): Promise<void> {
   return quietly(() => {
-    const { primary, agentName, attributes } = options;
+    const { primary, agentName, responseId, attributes } = options;
     const given = Object.entries(typeof reward === 'number' ? { reward } : reward);
     const dimensions = given.filter(([name, value]) => isReward(name, value));
     if (primary !== undefined && !dimensions.some(([name]) => name === primary)) {
@@ -43,7 +45,11 @@ export function emitReward(
       name: 'gen_ai.evaluation.result',
       timeUnixNano: at,
       attributes: [
-        ...keyValues({ 'gen_ai.evaluation.name': name, 'agentlightning.reward.agent_name': agentName }),
+        ...keyValues({
+          'gen_ai.evaluation.name': name,
+          'agentlightning.reward.agent_name': agentName,
+          'gen_ai.response.id': responseId,
+        }),
         { key: 'gen_ai.evaluation.score.value', value: { doubleValue: value } },
       ],
     }));

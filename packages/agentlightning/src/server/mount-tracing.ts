@@ -9,7 +9,7 @@ import { type MountedGateway, sessionOf } from './mount-gateway.ts';
 
 export interface MountedTracing extends Pick<MountedGateway, 'access'> {
   /** Null: nothing is kept, and whoever sends something is told so. */
-  store: Pick<Store, 'addSpans'> | null;
+  store: Pick<Store, 'addSpans' | 'listCalls'> | null;
   /** Spans could not be written, for instance because the disk is full. */
   onFatal: (error: unknown) => void;
   /** UTC milliseconds. */
@@ -75,7 +75,7 @@ async function answerExport(
 async function keep<T>(
   { access, store, onFatal }: MountedTracing,
   request: FastifyRequest,
-  write: (store: Pick<Store, 'addSpans'>, session: Session) => Promise<T>,
+  write: (store: Pick<Store, 'addSpans' | 'listCalls'>, session: Session) => Promise<T>,
 ): Promise<T> {
   const session = sessionOf({ access }, request);
   if (session.mode === 'serve' || store === null) {

@@ -5,13 +5,13 @@ import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-t
 import { BasicTracerProvider, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from '../store/errors.ts';
-import { scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
+import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
 import { type OpenAttempt, type StartedGateway, startGateway } from './testing/started-gateway.ts';
 
 let gateway: StartedGateway;
 let own: OpenAttempt;
 beforeEach(async () => {
-  gateway = await startGateway(scriptedEngine(() => []));
+  gateway = await startGateway(scriptedEngine(() => say('ok')));
   own = await gateway.attempt();
 });
 afterEach(() => gateway.close());
@@ -165,6 +165,24 @@ describe('the OTLP receiver', () => {
       { kind: 'log', parentSpanId: '4'.repeat(16), attributes: { 'log.body': 'why' } },
     ]);
     expect((await send('/v1/metrics', '{}')).status).toBe(200);
+  });
+
+  it('gives a reward to the call whose answer it names, and to nobody when there is none', async () => {
+    const chat = { model: 'policy', messages: [{ role: 'user', content: 'hi' }] };
+    const { id } = (await (await send('/v1/chat/completions', JSON.stringify(chat))).json()) as { id: string };
+    const rewardFor = (response: string) => {
+      const event = evaluation('step', { doubleValue: 1 });
+      const attributes = [...event.attributes, { key: 'gen_ai.response.id', value: { stringValue: response } }];
+      return { ...event, attributes };
+    };
+    const spanFor = (spanId: string, response: string) => spanOf(spanId, { events: [rewardFor(response)] });
+    const answer = await send('/v1/traces', traces(spanFor('1'.repeat(16), id), spanFor('2'.repeat(16), 'other')));
+    expect(await answer.json()).toEqual({
+      partialSuccess: { rejectedSpans: '0', errorMessage: expect.stringContaining('response "other"') as string },
+    });
+    const [call] = await gateway.store.listCalls(own.attemptId);
+    expect(await rewards()).toMatchObject([{ name: 'step', callId: call?.id }]);
+    expect(await spans()).toHaveLength(2);
   });
 
   it('wants the token of a live attempt', async () => {

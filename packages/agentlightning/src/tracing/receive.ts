@@ -1,7 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Store } from '../store/store.ts';
-import { type Batch, readBatch, type Signal, shapes } from './batch.ts';
+import type { ReportedSpan } from '../store/types.ts';
+import { readBatch, type Signal, shapes } from './batch.ts';
 import type { Message } from './fields.ts';
 import { TracingError } from './tracing-error.ts';
 import { decodeRequest, encodeAnswer } from './wire-format.ts';
@@ -33,7 +34,10 @@ const unzip = promisify(gunzip);
  *
  * @throws {TracingError} when the request cannot be read as a whole
  */
-export async function receiveOtlp(store: Pick<Store, 'addSpans'>, request: OtlpRequest): Promise<OtlpAnswer> {
+export async function receiveOtlp(
+  store: Pick<Store, 'addSpans' | 'listCalls'>,
+  request: OtlpRequest,
+): Promise<OtlpAnswer> {
   const form = formOf(request.contentType);
   const body = await decompress(request);
   const batch = readBatch(
@@ -41,8 +45,12 @@ export async function receiveOtlp(store: Pick<Store, 'addSpans'>, request: OtlpR
     request.signal,
     request.attemptId,
   );
+  const warnings = await dropStrayRewards(store, batch.spans, request.attemptId);
   if (batch.spans.length > 0) await store.addSpans(batch.spans);
-  return answerBody(form, request.signal, batch.rejected);
+  return answerBody(form, request.signal, {
+    rejected: batch.rejected.length,
+    problems: [...batch.rejected, ...warnings],
+  });
 }
 
 type Form = 'json' | 'protobuf';
@@ -107,14 +115,44 @@ function parseProtobuf(body: Uint8Array, signal: Signal): Message {
   }
 }
 
-function answerBody(form: Form, signal: Signal, rejected: Batch['rejected']): OtlpAnswer {
+/**
+ * A reward for an answer that this attempt never got is nobody's: given to the attempt instead, it would be trained on.
+ *
+ * @returns a line for each
+ */
+async function dropStrayRewards(
+  store: Pick<Store, 'listCalls'>,
+  spans: readonly ReportedSpan[],
+  attemptId: string,
+): Promise<string[]> {
+  if (!spans.some(({ rewards }) => rewards.some(({ callId }) => callId !== null))) return [];
+  const calls = new Set((await store.listCalls(attemptId)).map(({ id }) => id));
+  const warnings: string[] = [];
+  for (const reported of spans) {
+    reported.rewards = reported.rewards.filter(({ name, callId }) => {
+      if (callId === null || calls.has(callId)) return true;
+      warnings.push(`reward "${name}" is for response "${callId}", which is no answer that this attempt got`);
+      return false;
+    });
+  }
+  return warnings;
+}
+
+interface Outcome {
+  rejected: number;
+  /** Of the rejected ones, and warnings about others, which OTLP allows beside. */
+  problems: string[];
+}
+
+function answerBody(form: Form, signal: Signal, { rejected, problems }: Outcome): OtlpAnswer {
+  const errorMessage = summary(problems);
   if (form === 'protobuf') {
-    const partialSuccess = { rejected: rejected.length, errorMessage: summary(rejected) };
-    return { contentType: protobufType, body: encodeAnswer('Answer', rejected.length === 0 ? {} : { partialSuccess }) };
+    const content = problems.length === 0 ? {} : { partialSuccess: { rejected, errorMessage } };
+    return { contentType: protobufType, body: encodeAnswer('Answer', content) };
   }
   const counter = `rejected${shapes[signal].items.replace(/^./, (first) => first.toUpperCase())}`;
-  const partialSuccess = { [counter]: String(rejected.length), errorMessage: summary(rejected) };
-  return { contentType: jsonType, body: jsonBytes(rejected.length === 0 ? {} : { partialSuccess }) };
+  const content = problems.length === 0 ? {} : { partialSuccess: { [counter]: String(rejected), errorMessage } };
+  return { contentType: jsonType, body: jsonBytes(content) };
 }
 
 /** A refusal as OTLP clients expect it: google.rpc.Status in the form of the request. */

@@ -31,7 +31,8 @@ function evaluationResults(span: Span): SpanReward[] {
     const value = attributes['gen_ai.evaluation.score.value'];
     // An evaluation may have a label alone, which is no reward.
     if (name !== evaluationEvent || value === undefined) return [];
-    return [reward(attributes['gen_ai.evaluation.name'], value, attributes)];
+    const callId = callOfResponse(attributes['gen_ai.response.id']);
+    return [{ ...reward(attributes['gen_ai.evaluation.name'], value, attributes), callId }];
   });
 }
 
@@ -56,6 +57,11 @@ function reward(name: unknown, value: unknown, attributes: JsonObject): SpanRewa
   const agent = attributes['agentlightning.reward.agent_name'];
   const given = { name: named(name, 'reward'), agentName: agent === undefined ? null : named(agent, ''), callId: null };
   return { ...given, value: finiteReward(value, given.name) };
+}
+
+/** The gateway's answers are named after their call: `chatcmpl-…`, `resp_…`, `msg_…`. */
+function callOfResponse(id: unknown): string | null {
+  return typeof id === 'string' && id !== '' ? id.replace(/^[a-z]+[-_]/, '') : null;
 }
 
 /** @throws {FieldError} that names the reward, also for true and false: they would silently become numbers */
