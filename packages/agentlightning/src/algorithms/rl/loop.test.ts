@@ -15,6 +15,7 @@ import {
   vocabularySize,
 } from './bandit.test.support.ts';
 import { trainPolicy } from './loop.ts';
+import { grpoDefaults } from './options.ts';
 import type { TrainInput } from './run.ts';
 import { TabularEngine } from './tabular-engine.test.support.ts';
 
@@ -56,6 +57,7 @@ async function train(more: Partial<TrainInput> = {}, mischief: (claim: Claim) =>
   }
 }
 
+const inputCredit = grpoDefaults.credit;
 const optionsOf = (more: Partial<TrainInput['options']>) => ({ options: { ...inputOf().options, ...more } });
 
 describe('trainPolicy', () => {
@@ -68,6 +70,33 @@ describe('trainPolicy', () => {
       9,
     );
     expect(result.step).toBe(12);
+  });
+
+  const kl = { coefficient: 0.01, estimator: 'k3', in: 'loss' } as const;
+  it.each<[string, Partial<TrainInput['options']>]>([
+    ['RLOO', { advantages: 'rloo', loss: 'reinforce', epochs: 1 }],
+    ['REINFORCE++ with a KL in the loss', { advantages: 'reinforce++', kl }],
+    ['GSPO', { loss: 'gspo', aggregation: 'sequence-mean' }],
+    ['CISPO with a correction', { loss: 'cispo', correction: { kind: 'token-tis', cap: 2, floor: 0.5 } }],
+    ['MaxRL by turns', { advantages: 'maxrl', credit: { ...inputCredit, rule: 'discounted', discount: 0.9 } }],
+  ])('learns the bandit with %s', async (_, more) => {
+    const options = optionsOf({ steps: 12, tasksPerStep: 8, learningRate: 0.4, ...more });
+    const { firstValidation, lastValidation } = await train(options);
+    expect(lastValidation!.reward!.mean).toBeGreaterThan(firstValidation!.reward!.mean + 0.25);
+  });
+
+  it('goes on after a resume with the same reference', async () => {
+    const options = (steps: number) => optionsOf({ steps, kl: { ...kl, coefficient: 1 } });
+    await train(options(6));
+    const whole = engine.weights;
+    engine = new TabularEngine({ vocabularySize });
+    await store.createRun({ id: 'again', config: {} });
+    const again = { runId: 'again', checkpointFolder: join(folder, 'again') };
+    await train({ ...again, ...options(4) });
+    engine = new TabularEngine({ vocabularySize });
+    const resume = await store.latestCheckpoint('again');
+    await train({ ...again, ...options(6), resume: resume! });
+    expect(engine.weights).toEqual(whole);
   });
 
   it('reports every step: counts add up, and recomputed log probs are those recorded', async () => {

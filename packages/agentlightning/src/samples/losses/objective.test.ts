@@ -71,6 +71,13 @@ describe('objective', () => {
     near(slope, [-0.5 * 1.25, 0.5]); // ratio 1 to the old ones; e^0.5 to the sampler is cut to 1.25
   });
 
+  it('leaves the ratio of a sequence alone when a token of it is masked for mismatch', () => {
+    const old = { ...row, logProbs: [-1, -1], oldLogProbs: [-1, -2], advantages: [-1, -1] };
+    const mask = { name: 'token-mask', cap: 1.25, floor: 0.5 } as const; // the first token's e^0.5 is beyond
+    const { slope } = objective(old, { ...plain, loss: 'gspo', correction: mask });
+    near(slope, [0, 0.5 * Math.exp((0 + 1) / 2)]);
+  });
+
   it('adds the KL term with its coefficient', () => {
     const { loss, slope } = objective(
       { ...row, advantages: [0, 0], referenceLogProbs: [-2, -2] },

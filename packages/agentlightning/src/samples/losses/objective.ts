@@ -31,9 +31,15 @@ export interface ObjectiveRow extends Omit<LossRow, 'behaviourLogProbs'> {
 export function objective(row: ObjectiveRow, { loss, clip, correction, kl }: ObjectiveOptions): TokenLoss {
   const { logProbs, sampledLogProbs, weights, advantages } = row;
   const old = row.oldLogProbs ?? sampledLogProbs;
-  const corrected = correction.name === 'none' ? weights : factored(weights, old, row, correction);
   const { tokens } = policyLosses.find(({ name }) => name === loss)!;
-  const total = tokens({ logProbs, behaviourLogProbs: old, advantages, weights: corrected }, clip);
+  const total = tokens({ logProbs, behaviourLogProbs: old, advantages, weights }, clip);
+  if (correction.name !== 'none') {
+    const factors = mismatchFactors({ logProbs: old, sampledLogProbs, weights }, correction.name, correction);
+    for (const [token, factor] of factors.entries()) {
+      total.loss[token]! *= factor;
+      total.slope[token]! *= factor;
+    }
+  }
   if (kl.coefficient === 0) return total;
   const referenceLogProbs = row.referenceLogProbs ?? [];
   const penalty = klToReference({ logProbs, referenceLogProbs, weights }, kl.estimator);
@@ -42,14 +48,4 @@ export function objective(row: ObjectiveRow, { loss, clip, correction, kl }: Obj
     total.slope[token]! += kl.coefficient * penalty.slope[token]!;
   }
   return total;
-}
-
-function factored(
-  weights: ArrayLike<number>,
-  logProbs: ArrayLike<number>,
-  { sampledLogProbs }: ObjectiveRow,
-  correction: ObjectiveOptions['correction'],
-): Float64Array {
-  const factors = mismatchFactors({ logProbs, sampledLogProbs, weights }, correction.name, correction);
-  return factors.map((factor, token) => factor * weights[token]!);
 }
