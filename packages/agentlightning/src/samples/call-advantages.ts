@@ -3,6 +3,7 @@ import type { AdvantageOptions } from './advantages.ts';
 import { type Credit, type CreditAssigner, type CreditTerm, identicalCredit } from './credit.ts';
 import type { Episode, Grade } from './episodes.ts';
 import { type EstimatorName, estimate } from './estimators.ts';
+import { bounded } from './moments.ts';
 import { Population } from './population.ts';
 
 export interface CallAdvantageOptions extends AdvantageOptions {
@@ -71,10 +72,13 @@ export function callAdvantages(
   return { rewards, advantages };
 }
 
-/** What is not a number is no credit: one bad value must not stop a run, nor shift a baseline. */
+/** What is not a number is no credit, and a huge one is cut: one bad value must not stop a run. */
 function creditOf(call: Call, given: Credit, groupId: string, reward: number): Credited {
-  const finite = (value: number) => Number.isFinite(value);
-  const credit = typeof given === 'number' ? (finite(given) ? given : []) : given.filter(({ value }) => finite(value));
+  if (typeof given === 'number') {
+    return { call, groupId, reward, credit: Number.isFinite(given) ? given : [], terms: [] };
+  }
+  const finite = given.filter(({ value }) => Number.isFinite(value));
+  const credit = finite.map((term) => ({ ...term, value: bounded(term.value) }));
   return { call, groupId, reward, credit, terms: [] };
 }
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Call, UntrainableReason } from '../store/types.ts';
+import { creditAssigner, creditRules } from './credit/rules.ts';
 import { type CallOutcome, countDropped, type DropReason } from './drop-reasons.ts';
 import type { Episode } from './episodes.ts';
+import { estimators } from './estimators.ts';
 import { attemptOf, type CallSketch, callOf, choiceOf, episodeOf, rewardOf } from './fixtures.test.support.ts';
 import { buildSamples, type SampleOptions } from './samples.ts';
 import { trainRows } from './weights.ts';
@@ -171,8 +173,19 @@ describe('buildSamples', () => {
       state: fc.constantFrom('succeeded', 'succeeded', 'failed', 'cancelled'),
       infrastructure: fc.constantFrom(false, false, true),
     });
+    const settings = {
+      discount: 0.9,
+      outcomeWeight: 1,
+      stepWeight: 1,
+      dimensions: { reward: 2 },
+      state: 'prompt',
+    } as const;
+    const anyMethod = fc.record({
+      estimator: fc.constantFrom(...estimators.map(({ name }) => name)),
+      credit: fc.constantFrom(...creditRules.map(({ name }) => creditAssigner({ ...settings, rule: name }))),
+    });
     fc.assert(
-      fc.property(fc.array(anyEpisode, { maxLength: 6 }), fc.boolean(), (sketches, scaleByStd) => {
+      fc.property(fc.array(anyEpisode, { maxLength: 6 }), fc.boolean(), anyMethod, (sketches, scaleByStd, method) => {
         const episodes = sketches.map((sketch, at) => {
           const attempts = sketch.attempts.map((calls, number) =>
             attemptOf(
@@ -197,7 +210,7 @@ describe('buildSamples', () => {
             failure: sketch.state === 'failed' ? failure : null,
           });
         });
-        const { samples, outcomes } = build(episodes, { scaleByStd });
+        const { samples, outcomes } = build(episodes, { scaleByStd, ...method });
         const calls = episodes.flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.calls));
         expect(outcomes.map(({ callId }) => callId)).toEqual(calls.map(({ id }) => id));
         expect(outcomes.every(({ reason }) => reason !== undefined)).toBe(true);
