@@ -19,6 +19,8 @@ it('leads every SDK to the gateway as this attempt', () => {
     OPENAI_API_KEY: 'agl-t/k',
     ANTHROPIC_BASE_URL: 'http://127.0.0.1:8000',
     ANTHROPIC_API_KEY: 'agl-t/k',
+    GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:8000',
+    GEMINI_API_KEY: 'agl-t/k',
     AGL_TASK: '{"question":"q"}',
     AGL_TASK_FILE: '/scratch/task.json',
     AGL_ROLLOUT_ID: 'run 1',

@@ -37,6 +37,8 @@ export function attemptEnvironment(options: AttemptEnvironmentOptions): Record<s
     OPENAI_API_KEY: token,
     ANTHROPIC_BASE_URL: base,
     ANTHROPIC_API_KEY: token,
+    GOOGLE_GEMINI_BASE_URL: base,
+    GEMINI_API_KEY: token,
     ...(Buffer.byteLength(options.taskJson) <= maxInlineTaskBytes ? { AGL_TASK: options.taskJson } : {}),
     AGL_TASK_FILE: options.taskFile,
     AGL_ROLLOUT_ID: rolloutId,
