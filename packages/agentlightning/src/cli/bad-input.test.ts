@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -69,6 +69,7 @@ const cases: [string, (project: TinyProject) => unknown, RegExp[]][] = [
     [/no ruler/],
   ],
   ['a grader that returns NaN', (p) => p.write('grader.mjs', 'export default () => NaN;'), [/NaN/]],
+  ['a grader that forgets to return', (p) => p.write('grader.mjs', 'export default () => {};'), [/returned undefined/]],
   [
     'prompts longer than the context',
     (p) => p.write('train.jsonl', `{"id":"a","question":"${'say 0 '.repeat(400)}"}\n`),
@@ -86,7 +87,8 @@ describe('bad input ends before any work, with exit code 1 and a message that sa
       const { code, stdout, stderr } = await runAgl(['train', project.folder, ...args]);
       for (const pattern of patterns) expect(stderr).toMatch(pattern);
       expect(stderr).not.toMatch(/unexpected error/);
-      expect(stdout).not.toMatch(/step/);
+      expect(stdout).not.toMatch(/step|^Run /);
+      expect(existsSync(project.file('.agl/runs'))).toBe(false);
       expect(code).toBe(1);
     },
     slow,
@@ -120,8 +122,12 @@ it(
   slow,
 );
 
-it('a mistake on the command line is exit code 2', async () => {
-  const { code, stderr } = await runAgl(['train', '--no-such-flag']);
-  expect(stderr).toMatch(/no-such-flag/);
+it.each([
+  [['train', '--no-such-flag'], /no-such-flag/],
+  [['train', '--steps', 'abc'], /--steps.*expected a number/s],
+  [['serve', '--port', '99999'], /--port.*65535/s],
+])('a mistake on the command line is exit code 2: %j', async (args, pattern) => {
+  const { code, stderr } = await runAgl(args);
+  expect(stderr).toMatch(pattern);
   expect(code).toBe(2);
 });

@@ -8,6 +8,11 @@ const program = new Command('agl')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'agl: ')) });
 
+// A reader such as `head` that has seen enough is no error of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 for (const register of commands) register(program);
 
 try {

@@ -24,7 +24,8 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
     if (json) process.stdout.write(`${JSON.stringify({ kind: 'note', message })}\n`);
     else process.stdout.write(`${message}\n`);
   };
-  note(`Run ${runId}`);
+  const howToResume = `agl resume ${runId} --store ${config.store}`;
+  let begun = resume !== null;
   try {
     const { policyFolder } = await train({
       config,
@@ -32,6 +33,10 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
       resume,
       signal: interruption.signal,
       note,
+      onBegun: () => {
+        begun = true;
+        note(`Run ${runId}`);
+      },
       report: (event) => {
         events.push(event);
         sinks.write(event);
@@ -45,8 +50,10 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
       process.stdout.write(`\n${summaryText(summary, { seconds, colour })}Policy in ${policyFolder}\n`);
     }
   } catch (error) {
-    if (!interruption.signal.aborted) throw withResumeHint(error, runId);
-    process.stderr.write(`\nInterrupted. Go on with: agl resume ${runId}\n`);
+    if (!interruption.signal.aborted) throw withResumeHint(error, howToResume);
+    process.stderr.write(
+      begun ? `\nInterrupted. Go on with: ${howToResume}\n` : '\nInterrupted before the run began.\n',
+    );
     process.exitCode = exitCodes.interrupted;
   } finally {
     interruption.end();
@@ -78,30 +85,45 @@ function summaryObject(config: Config, summary: ReturnType<typeof summarise>, se
   };
 }
 
-/** A first Ctrl-C ends in order and keeps the last complete step; a second one ends at once. */
+/** Signals that come at once are one: a terminal and a parent process both pass a Ctrl-C on. */
+const sameSignalMs = 1000;
+
+/**
+ * The first interruption ends in order and keeps the last complete step; a later one ends at once, by SIGKILL, because
+ * leaving while native code runs in a worker would abort with a core dump. A closed standard output counts as one too.
+ */
 function interruptible(): { signal: AbortSignal; end(): void } {
   const abort = new AbortController();
+  let firstAt = 0;
   const interrupt = () => {
-    if (abort.signal.aborted) process.exit(exitCodes.interrupted);
+    if (abort.signal.aborted) {
+      if (Date.now() - firstAt > sameSignalMs) process.kill(process.pid, 'SIGKILL');
+      return;
+    }
+    firstAt = Date.now();
     abort.abort(new AgentLightningError({ code: 'interrupted', message: 'Interrupted.', category: 'user' }));
   };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
+  const outputClosed = () => abort.abort(new AgentLightningError({ code: 'output_closed', message: 'Output closed.' }));
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, interrupt);
+  process.stdout.on('error', outputClosed);
   return {
     signal: abort.signal,
     end: () => {
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+      for (const name of signals) process.off(name, interrupt);
+      process.stdout.off('error', outputClosed);
     },
   };
 }
 
-function withResumeHint(error: unknown, runId: string): unknown {
+function withResumeHint(error: unknown, howToResume: string): unknown {
   if (!AgentLightningError.isInstance(error) || error.code !== 'disk_full') return error;
   const { code, message, category } = error;
   return new AgentLightningError({
     code,
     message,
     category,
-    hint: `Free some space, then go on with: agl resume ${runId}`,
+    hint: `Free some space, then go on with: ${howToResume}`,
     cause: error.cause,
   });
 }

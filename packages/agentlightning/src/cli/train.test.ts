@@ -34,8 +34,8 @@ it(
     const project = await tinyProject();
     const { code, stdout } = await runAgl(['train', project.folder, '--json', '--learning-rate', '0', '--steps', '2']);
     expect(code).toBe(0);
-    const [{ message }] = jsonLines(stdout) as [{ message: string }];
-    const runId = message.replace('Run ', '');
+    const messages = jsonLines(stdout).map(({ message }) => String(message));
+    const runId = messages.find((message) => message.startsWith('Run '))!.replace('Run ', '');
     const exported = readFileSync(project.file(`.agl/runs/${runId}/policy/model.safetensors`));
     expect(exported.equals(readFileSync(project.file('model/model.safetensors')))).toBe(true);
   },
@@ -93,7 +93,30 @@ it(
     run.child.kill('SIGINT');
     const { code, stderr } = await run.ended;
     expect(code).toBe(130);
-    expect(stderr).toMatch(/agl resume [0-9a-f-]+/);
+    expect(stderr).toMatch(/agl resume [0-9a-f-]+ --store .*store\.db/);
+  },
+  slow,
+);
+
+it(
+  'signals that come together are one, and a closed output ends in order too',
+  async () => {
+    const project = await tinyProject();
+    const twice = startAgl(['train', project.folder, '--json', '--steps', '1000']);
+    await twice.line(/"kind":"step","step":1/);
+    twice.child.kill('SIGINT');
+    twice.child.kill('SIGHUP');
+    expect((await twice.ended).code).toBe(130);
+
+    const cut = startAgl(['resume', '--store', project.store]);
+    await cut.line(/step/);
+    cut.child.stdout.destroy();
+    const { code, stderr } = await cut.ended;
+    expect(stderr).toMatch(/agl resume/);
+    expect(code).toBe(130);
+
+    const status = await runAgl(['status', '--store', project.store]);
+    expect(status.stdout).toMatch(/interrupted/);
   },
   slow,
 );

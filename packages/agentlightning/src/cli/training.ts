@@ -23,6 +23,8 @@ export interface TrainingRequest {
   resume: ((stack: Stack) => Promise<Checkpoint>) | null;
   signal: AbortSignal;
   report: (event: MetricsEvent) => void;
+  /** The input is good and the store has the run. */
+  onBegun: () => void;
   /** For a person; not part of the run's figures. */
   note: (message: string) => void;
 }
@@ -67,6 +69,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       for (const line of notes) note(line);
       await store.createRun({ id: runId, config: config as unknown as JsonObject });
     }
+    request.onBegun();
     await algorithms[config.algorithm.name].train({
       store,
       engine,
@@ -89,6 +92,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
     await store.finishRun(runId, 'finished');
     return { policyFolder };
   } catch (error) {
+    if (!request.signal.aborted) await store.finishRun(runId, 'failed').catch(ignoreUnfinishable);
     // What made the run stop is what happened first, not the abort that it led to.
     throw failure.signal.aborted && !request.signal.aborted ? failure.signal.reason : error;
   } finally {
@@ -135,3 +139,6 @@ function checkpointFolder(config: Config, runId: string): string {
   mkdirSync(folder, { recursive: true });
   return folder;
 }
+
+/** The run may not have begun, or the store itself may be what failed: the first error is the one to tell. */
+function ignoreUnfinishable(): void {}

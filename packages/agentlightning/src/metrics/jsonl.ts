@@ -15,21 +15,23 @@ export function jsonlSink(path: string): MetricsSink {
       hint: 'Free disk space or choose another folder with "store" in agl.config.ts, then `agl resume`.',
       cause,
     });
-  let file: number;
-  try {
+  let file: number | null = null;
+  const open = () => {
     mkdirSync(dirname(path), { recursive: true });
-    file = openSync(path, 'a');
-  } catch (cause) {
-    throw failed(cause);
-  }
+    return openSync(path, 'a');
+  };
   return {
+    // Opened with the first event: a run that never began leaves nothing behind.
     write(event) {
       try {
+        file ??= open();
         writeSync(file, `${JSON.stringify(event)}\n`);
       } catch (cause) {
         throw failed(cause);
       }
     },
-    close: async () => closeSync(file),
+    close: async () => {
+      if (file !== null) closeSync(file);
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { EngineError } from '../errors.ts';
 import type { OrtModule, OrtSessionOptions } from '../graph/index.ts';
+import { disableRuntimeTelemetry } from './telemetry.ts';
 
 export type BackendName = 'native' | 'wasm';
 
@@ -32,6 +33,7 @@ const shortSpinning = { intra_op: { spin_duration_us: '20' } };
  * @throws {EngineError} `backend_missing` when the forced one cannot be loaded, `backend_unknown`
  */
 export async function loadBackend(options: BackendOptions): Promise<Backend> {
+  disableRuntimeTelemetry();
   const force = options.force ?? backendFromEnvironment();
   if (force === 'wasm') return loadWasm(options.threads, undefined);
   try {

@@ -13,6 +13,7 @@ import type { LoraConfig, ModelConfig, Parameters } from '../model/index.ts';
 import { ChatTemplate, loadTokenizer, type Tokenizer } from '../text/index.ts';
 import { type BackendName, backendFromEnvironment } from './backend.ts';
 import type { SamplerMethods } from './sampler-service.ts';
+import { disableRuntimeTelemetry } from './telemetry.ts';
 import type { TrainerMethods, TrainerReady } from './trainer-service.ts';
 import { WorkerClient } from './worker-client.ts';
 
@@ -51,6 +52,7 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
   const { folder, threads = availableParallelism(), lora, seed = 0, slots = 64 } = options;
   const backend = options.backend ?? backendFromEnvironment();
   const warn = options.onWarning ?? ((warning: string) => process.emitWarning(warning));
+  disableRuntimeTelemetry();
   const workers: Workers = {
     trainer: new WorkerClient(new URL('./trainer-worker.js', import.meta.url), 'training worker'),
     sampler: new WorkerClient(new URL('./sampler-worker.js', import.meta.url), 'sampling worker'),

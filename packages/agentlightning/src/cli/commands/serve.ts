@@ -7,12 +7,13 @@ import { Routes, Sessions } from '../../gateway/index.ts';
 import { createServer } from '../../server/index.ts';
 import { Closing } from '../closing.ts';
 import { withStore } from '../find-store.ts';
+import { port } from '../numbers.ts';
 import { policyUpstream, runFolder } from '../stack.ts';
 
 interface ServeFlags {
   store: string;
   host: string;
-  port: string;
+  port: number;
   name: string;
   json?: boolean;
 }
@@ -28,7 +29,7 @@ export function registerServe(program: Command): void {
       'address to listen on; any but this machine itself needs the variable AGL_ADMIN_KEY',
       '127.0.0.1',
     )
-    .option('--port <n>', 'port to listen on', '8080')
+    .option('--port <n>', 'port to listen on', port, 8080)
     .option('--name <model>', 'model name that clients ask for', 'policy')
     .option('--json', 'print the address as JSON')
     .addHelpText(
@@ -52,7 +53,7 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
       sessions: new Sessions(),
       routes: new Routes([{ alias: flags.name, upstream: policyUpstream(flags.name, engine) }], flags.name),
       host: flags.host,
-      port: Number(flags.port),
+      port: flags.port,
       serve: {},
       onFatal: reject,
       ...(adminKey ? { adminKey } : {}),

@@ -20,7 +20,15 @@ export function registerStatus(program: Command): void {
       const rows = await Promise.all(
         runs.map(async ({ id, state, createdAt, endedAt }) => {
           const events = await readJsonLines<MetricsEvent>(`${runFolder(path, id)}/metrics.jsonl`);
-          return { id, state, createdAt, endedAt, last: events.at(-1) ?? null };
+          // The store opens for one process alone, so nobody else is running it.
+          const now = state === 'running' ? 'interrupted' : state;
+          return {
+            id,
+            state: now,
+            createdAt,
+            endedAt,
+            last: events.findLast(({ kind }) => kind !== 'checkpoint') ?? null,
+          };
         }),
       );
       if (flags.json) process.stdout.write(`${JSON.stringify({ store: path, runs: rows })}\n`);
@@ -30,5 +38,5 @@ export function registerStatus(program: Command): void {
 
 function describe(row: { id: string; state: string; createdAt: number; last: MetricsEvent | null }): string {
   const began = new Date(row.createdAt).toISOString().slice(0, 19).replace('T', ' ');
-  return `${row.id}  ${row.state.padEnd(8)}  ${began} UTC  ${row.last ? reportLine(row.last) : 'no figures yet'}`;
+  return `${row.id}  ${row.state.padEnd(11)}  ${began} UTC  ${row.last ? reportLine(row.last) : 'no figures yet'}`;
 }

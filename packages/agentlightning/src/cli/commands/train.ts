@@ -2,14 +2,15 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import { loadConfig } from '../../config/index.ts';
+import { number, wholeNumber } from '../numbers.ts';
 import { type ConfigOverrides, collectOverride, withPath } from '../overrides.ts';
 import { presentRun } from '../present-run.ts';
 
 interface TrainFlags {
   set?: ConfigOverrides;
-  steps?: string;
-  seed?: string;
-  learningRate?: string;
+  steps?: number;
+  seed?: number;
+  learningRate?: number;
   tasks?: string;
   validation?: string;
   model?: string;
@@ -22,9 +23,9 @@ export function registerTrain(program: Command): void {
     .command('train')
     .description('train the policy behind an agent')
     .argument('[config]', 'agl.config.{ts,mjs,js,json}, or the folder that holds it', '.')
-    .option('--steps <n>', 'updates to make')
-    .option('--seed <n>', 'seed of tasks, sampling and initial adapters')
-    .option('--learning-rate <x>', 'peak learning rate; 0 trains nothing and so shows what chance alone does')
+    .option('--steps <n>', 'updates to make', wholeNumber)
+    .option('--seed <n>', 'seed of tasks, sampling and initial adapters', wholeNumber)
+    .option('--learning-rate <x>', 'peak learning rate; 0 trains nothing and so shows what chance alone does', number)
     .option('--tasks <file>', 'training tasks, JSONL')
     .option('--validation <file>', 'held-out tasks, JSONL')
     .option('--model <folder>', 'the policy to start from')
@@ -40,17 +41,18 @@ export function registerTrain(program: Command): void {
 
 /** Paths on the command line are relative to where the command was given. */
 function overridesOf(flags: TrainFlags): ConfigOverrides {
-  const given: [keyof TrainFlags, string[], (value: string) => unknown][] = [
-    ['steps', ['algorithm', 'steps'], Number],
-    ['learningRate', ['algorithm', 'learningRate'], Number],
-    ['seed', ['seed'], Number],
-    ['tasks', ['tasks', 'train'], (value) => resolve(value)],
-    ['validation', ['tasks', 'validation'], (value) => resolve(value)],
-    ['model', ['policy', 'model'], (value) => resolve(value)],
-    ['store', ['store'], (value) => resolve(value)],
+  const given: [value: unknown, path: string[]][] = [
+    [flags.steps, ['algorithm', 'steps']],
+    [flags.learningRate, ['algorithm', 'learningRate']],
+    [flags.seed, ['seed']],
+    [absolute(flags.tasks), ['tasks', 'train']],
+    [absolute(flags.validation), ['tasks', 'validation']],
+    [absolute(flags.model), ['policy', 'model']],
+    [absolute(flags.store), ['store']],
   ];
-  return given.reduce((overrides, [flag, key, read]) => {
-    const value = flags[flag];
-    return typeof value === 'string' ? withPath(overrides, key, read(value)) : overrides;
-  }, flags.set ?? {});
+  return given
+    .filter(([value]) => value !== undefined)
+    .reduce((overrides, [value, path]) => withPath(overrides, path, value), flags.set ?? {});
 }
+
+const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));
