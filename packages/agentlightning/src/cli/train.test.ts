@@ -104,6 +104,8 @@ it(
     const project = await tinyProject();
     const twice = startAgl(['train', project.folder, '--json', '--steps', '1000']);
     await twice.line(/"kind":"step","step":1/);
+    const during = await runAgl(['status', '--store', project.store]);
+    expect(during.stdout).toMatch(/running .*step/);
     twice.child.kill('SIGINT');
     twice.child.kill('SIGHUP');
     expect((await twice.ended).code).toBe(130);
