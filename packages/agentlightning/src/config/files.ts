@@ -43,7 +43,10 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   if ('module' in agent) agent.module = resolvePath(agent.module);
   agent.cwd = resolvePath(agent.cwd ?? '.');
   if (typeof grader === 'object' && 'module' in grader) grader.module = resolvePath(grader.module);
-  if (typeof grader === 'object' && !('rewardFrom' in grader)) grader.cwd = resolvePath(grader.cwd ?? '.');
+  if (typeof grader === 'object' && ('module' in grader || 'command' in grader)) {
+    grader.cwd = resolvePath(grader.cwd ?? '.');
+  }
+  if (typeof grader === 'object' && 'sql' in grader) grader.sql.databases = resolvePath(grader.sql.databases);
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   policy.model = resolvePath(policy.model);
@@ -61,7 +64,12 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],
-    ['grader.cwd', typeof grader === 'object' && !('rewardFrom' in grader) ? grader.cwd : undefined, 'folder'],
+    ['grader.cwd', typeof grader === 'object' && 'cwd' in grader ? grader.cwd : undefined, 'folder'],
+    [
+      'grader.sql.databases',
+      typeof grader === 'object' && 'sql' in grader ? grader.sql.databases : undefined,
+      'folder',
+    ],
     ['policy.model', policy.model, 'folder'],
   ];
   for (const [field, path, kind] of needed) {

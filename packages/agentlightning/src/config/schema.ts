@@ -9,16 +9,13 @@ import {
   policyLosses,
   stateKinds,
 } from '../samples/index.ts';
+import { command, count, fraction, seconds, text } from './fields.ts';
+import { grader } from './grader.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
  * Objects are strict: an unknown key is a mistake, never ignored.
  */
-const text = z.string().min(1);
-const count = z.int().min(1);
-const seconds = z.number().positive();
-const fraction = z.number().min(0).max(1);
-const command = z.union([text, z.array(text).min(1)]);
 const environment = z.record(z.string(), z.string()).default({});
 
 const moduleAgent = z.strictObject({
@@ -39,18 +36,6 @@ const commandAgent = z.strictObject({
   env: environment,
   cwd: text.optional(),
 });
-
-const grader = z.union([
-  z.enum(['numeric-match', 'exact-match']),
-  z.strictObject({
-    module: text,
-    export: text.default('default'),
-    cwd: text.optional(),
-    timeoutSeconds: seconds.default(30),
-  }),
-  z.strictObject({ command, cwd: text.optional(), timeoutSeconds: seconds.default(30) }),
-  z.strictObject({ rewardFrom: z.enum(['agent', 'stdout']) }),
-]);
 
 const tasks = z.strictObject({
   train: text,

@@ -5,7 +5,7 @@ import { runCommand } from './children/command.ts';
 import { startModuleChild } from './children/module-child.ts';
 import { ModuleLoadError } from './children/module-load.ts';
 import { agentEnvironment } from './environment.ts';
-import type { GraderSpec } from './graders/grader.ts';
+import type { GraderSpec } from './graders/spec.ts';
 import type { AgentSpec } from './runners/runner.ts';
 
 const startTimeoutMs = 30_000;

@@ -5,7 +5,7 @@ import { type StartedGateway, startGateway } from '../server/testing/started-gat
 import type { Task } from '../store/types.ts';
 import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
 import { checkAgent, checkGrader } from './checks.ts';
-import type { GraderSpec } from './graders/grader.ts';
+import type { GraderSpec } from './graders/spec.ts';
 import { runPreflight } from './preflight.ts';
 import type { AgentSpec, CommandAgent } from './runners/runner.ts';
 import { createWorkshop } from './testing/workshop.ts';

@@ -58,11 +58,3 @@ export interface GraderRequirement {
   grader: string;
   check?: (value: Json) => string | null;
 }
-
-/** The configuration's `grader`. */
-export type GraderSpec =
-  | 'numeric-match'
-  | 'exact-match'
-  | { module: string; export: string; timeoutSeconds: number; cwd?: string | undefined }
-  | { command: string | readonly string[]; timeoutSeconds: number; cwd?: string | undefined }
-  | { rewardFrom: 'agent' | 'stdout' };

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { failed } from '../failures.ts';
 import { createWorkshop } from '../testing/workshop.ts';
-import type { Grader, GraderSpec } from './grader.ts';
+import type { Grader } from './grader.ts';
 import { createRewardSource, graderRequirements } from './graders.ts';
+import type { GraderSpec } from './spec.ts';
 
 const workshop = createWorkshop();
 const opened: Grader[] = [];
@@ -118,6 +119,6 @@ describe('a grader as a command', () => {
 
 it('knows which fields a task must have', () => {
   expect(graderRequirements('numeric-match')).toMatchObject([{ field: 'answer', grader: 'numeric-match' }]);
-  expect(graderRequirements('exact-match')).toEqual([{ field: 'answer', grader: 'exact-match' }]);
+  expect(graderRequirements('exact-match')).toMatchObject([{ field: 'answer', grader: 'exact-match' }]);
   expect(graderRequirements({ rewardFrom: 'agent' })).toEqual([]);
 });

@@ -1,36 +1,51 @@
 import { createCommandGrader } from './command.ts';
-import type { Grader, GraderRequirement, GraderSpec, RewardSource } from './grader.ts';
-import { exactAnswer, exactMatch, numericAnswer, numericMatch } from './match.ts';
+import type { Grader, GraderRequirement, RewardSource } from './grader.ts';
+import { createJsonSchemaGrader, jsonSchemaRequirements } from './json-schema.ts';
+import { createMatchGrader, matchRequirement, matchSpec } from './match.ts';
 import { createModuleGrader } from './module.ts';
+import type { GraderSpec } from './spec.ts';
+import { createSqlGrader, sqlRequirements } from './sql.ts';
 
 interface GraderKind {
-  /** The grader for a configuration's `grader`, or null when that names another kind. */
-  create(spec: GraderSpec): Grader | null;
-  requires: readonly GraderRequirement[];
+  grader: Grader;
+  /** Private fields that every task must have. */
+  requires: GraderRequirement[];
 }
 
 /** Every way to judge an attempt; the first that takes the configuration's `grader` is used. */
-const kinds: readonly GraderKind[] = [
-  { create: (spec) => (spec === 'numeric-match' ? numericMatch : null), requires: [numericAnswer] },
-  { create: (spec) => (spec === 'exact-match' ? exactMatch : null), requires: [exactAnswer] },
-  { create: (spec) => (typeof spec === 'object' && 'module' in spec ? createModuleGrader(spec) : null), requires: [] },
-  {
-    create: (spec) => (typeof spec === 'object' && 'command' in spec ? createCommandGrader(spec) : null),
-    requires: [],
+const kinds: readonly ((spec: GraderSpec) => GraderKind | null)[] = [
+  (spec) => {
+    const match = matchSpec(spec);
+    return match && { grader: createMatchGrader(match), requires: [matchRequirement(match)] };
   },
+  (spec) =>
+    typeof spec === 'object' && 'jsonSchema' in spec
+      ? { grader: createJsonSchemaGrader(spec), requires: jsonSchemaRequirements(spec) }
+      : null,
+  (spec) =>
+    typeof spec === 'object' && 'sql' in spec
+      ? { grader: createSqlGrader(spec), requires: sqlRequirements(spec) }
+      : null,
+  (spec) => (typeof spec === 'object' && 'module' in spec ? { grader: createModuleGrader(spec), requires: [] } : null),
+  (spec) =>
+    typeof spec === 'object' && 'command' in spec ? { grader: createCommandGrader(spec), requires: [] } : null,
 ];
 
-/** Who judges, by the configuration's `grader`. */
-export function createRewardSource(spec: GraderSpec): RewardSource {
-  if (typeof spec === 'object' && 'rewardFrom' in spec) return spec;
-  for (const kind of kinds) {
-    const grader = kind.create(spec);
-    if (grader) return { grader };
+function kindOf(spec: GraderSpec): GraderKind {
+  for (const take of kinds) {
+    const kind = take(spec);
+    if (kind) return kind;
   }
   throw new TypeError('No grader takes this specification.');
 }
 
-/** The private fields that every task must have for this grader. */
+/** Who judges, by the configuration's `grader`. */
+export function createRewardSource(spec: GraderSpec): RewardSource {
+  if (typeof spec === 'object' && 'rewardFrom' in spec) return spec;
+  return { grader: kindOf(spec).grader };
+}
+
+/** The private fields that every task must have for this grader. No process is started. */
 export function graderRequirements(spec: GraderSpec): readonly GraderRequirement[] {
-  return typeof spec === 'string' ? (kinds.find((kind) => kind.create(spec))?.requires ?? []) : [];
+  return typeof spec === 'object' && 'rewardFrom' in spec ? [] : kindOf(spec).requires;
 }

@@ -1,7 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../store/types.ts';
-import { exactMatch, lastNumber, numericAnswer, numericMatch } from './match.ts';
+import { createMatchGrader, type MatchName, matchRequirement } from './match.ts';
+
+const grade = (match: MatchName, output: string | null, answer: Json) =>
+  createMatchGrader({ match, field: 'answer' }).grade(question(output, answer));
 
 const question = (output: string | null, answer: Json) => ({
   attemptId: 'a',
@@ -10,45 +12,6 @@ const question = (output: string | null, answer: Json) => ({
   failure: null,
   calls: [],
   signal: new AbortController().signal,
-});
-
-describe('lastNumber', () => {
-  it.each([
-    ['The answer is 42.', 42],
-    ['1,234.50', 1234.5],
-    ['$1,234', 1234],
-    ['-$7', -7],
-    ['costs -3 or −4', -4],
-    ['5-3', 3],
-    ['x2 and (1)-6', 6],
-    ['- 5 apples', 5],
-    ['1e3', 1000],
-    ['.5', 0.5],
-    ['= -0.25%', -0.25],
-    ['1, 2, 3', 3],
-    ['10,20', 20],
-    ['12,345,6789', 6789],
-    ['#### 72', 72],
-    ['1e999', null],
-    ['none', null],
-    ['', null],
-  ])('%j is %j', (text, expected) => {
-    expect(lastNumber(text)).toBe(expected);
-  });
-
-  it('reads back every number that it is given, also in words and with separators (property)', () => {
-    fc.assert(
-      fc.property(fc.integer(), fc.string({ unit: fc.constantFrom('a', ' ', '.', '\n') }), (value, words) => {
-        expect(lastNumber(`${words} ${value.toLocaleString('en-US')}${words}`)).toBe(value);
-        expect(lastNumber(`${words}\n${value}`)).toBe(value);
-      }),
-    );
-    fc.assert(
-      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
-        expect(lastNumber(`it is ${value}`)).toBe(value + 0); // -0 is written as 0
-      }),
-    );
-  });
 });
 
 describe('numeric-match', () => {
@@ -63,12 +26,15 @@ describe('numeric-match', () => {
     ['no idea', 42, 0],
     [null, 0, 0],
   ])('%j against %j is %j', async (output, answer, reward) => {
-    expect(await numericMatch.grade(question(output, answer))).toBe(reward);
+    expect(await grade('numeric-match', output, answer)).toBe(reward);
   });
 
   it('says when an answer is unusable', () => {
-    expect(numericAnswer.check('yes')).toBe('has no number in it');
-    expect(numericAnswer.check('-1')).toBeNull();
+    const { check } = matchRequirement({ match: 'numeric-match', field: 'answer' });
+    expect(check?.('yes')).toBe('has no number in it');
+    expect(check?.(['1', 'yes'])).toBe('has no number in it');
+    expect(check?.([])).toBe('is an empty list');
+    expect(check?.('-1')).toBeNull();
   });
 });
 
@@ -76,8 +42,30 @@ it.each<[string | null, Json, number]>([
   [' Paris\n', 'Paris', 1],
   ['paris', 'Paris', 0],
   ['5', 5, 1],
-  ['["a"]', ['a'], 1],
+  ['b', ['a', 'b'], 1],
+  ['["a","b"]', ['a', 'b'], 0],
+  ['{"a":1}', { a: 1 }, 1],
   [null, '', 0],
 ])('exact-match: %j against %j is %j', async (output, answer, reward) => {
-  expect(await exactMatch.grade(question(output, answer))).toBe(reward);
+  expect(await grade('exact-match', output, answer)).toBe(reward);
+});
+
+it.each<[string | null, Json, number]>([
+  ['the Eiffel Tower!', 'Eiffel tower', 1],
+  ['in Paris, France', 'Paris', 0.5],
+  ['Paris', ['London', 'Paris, France'], 2 / 3],
+  ['to be or not to be', 'be', 2 / 7],
+  ['Rome', 'Paris', 0],
+  ['Straße', 'STRASSE', 0],
+  ['the', 'a', 1],
+  [null, 'the', 0],
+])('f1-match: %j against %j is %d', async (output, answer, reward) => {
+  expect(await grade('f1-match', output, answer)).toBeCloseTo(reward, 12);
+});
+
+it('takes the answers from the field that the configuration names', async () => {
+  const grader = createMatchGrader({ match: 'exact-match', field: 'answers' });
+  const task = { id: 't', input: {}, private: { answers: ['x', 'y'], answer: 'z' } };
+  expect(await grader.grade({ ...question('y', null), task })).toBe(1);
+  expect(await grader.grade({ ...question('z', null), task })).toBe(0);
 });

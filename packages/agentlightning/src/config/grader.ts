@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { command, seconds, text } from './fields.ts';
+
+const matches = z.enum(['numeric-match', 'exact-match', 'f1-match']);
+const timeoutSeconds = seconds.default(30);
+
+/** `grader`: who judges an attempt. */
+export const grader = z.union([
+  matches,
+  z.strictObject({ match: matches, field: text.default('answer') }),
+  z.strictObject({ jsonSchema: z.union([text, z.record(z.string(), z.json())]) }),
+  z.strictObject({
+    sql: z.strictObject({ databases: text, query: text.default('gold_sql'), database: text.default('db_id') }),
+    timeoutSeconds,
+  }),
+  z.strictObject({ module: text, export: text.default('default'), cwd: text.optional(), timeoutSeconds }),
+  z.strictObject({ command, cwd: text.optional(), timeoutSeconds }),
+  z.strictObject({ rewardFrom: z.enum(['agent', 'stdout']) }),
+]);

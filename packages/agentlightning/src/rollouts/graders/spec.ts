@@ -1,0 +1,15 @@
+import type { CommandGraderOptions } from './command.ts';
+import type { JsonSchemaSpec } from './json-schema.ts';
+import type { MatchName, MatchSpec } from './match.ts';
+import type { ModuleGraderOptions } from './module.ts';
+import type { SqlSpec } from './sql.ts';
+
+/** The configuration's `grader`. */
+export type GraderSpec =
+  | MatchName
+  | MatchSpec
+  | JsonSchemaSpec
+  | SqlSpec
+  | ModuleGraderOptions
+  | CommandGraderOptions
+  | { rewardFrom: 'agent' | 'stdout' };
