@@ -1,11 +1,17 @@
+import type { UntrainableReason } from '../store/types.ts';
 import type { ToolCall, TurnEvent } from '../upstreams/index.ts';
 
-export type AnswerPart = { type: 'text'; text: string } | { type: 'tool-call'; call: ToolCall };
+export type AnswerPart =
+  | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
+  | { type: 'tool-call'; call: ToolCall };
 
 export interface AnswerChoice {
   index: number;
-  /** Text without tool calls. */
+  /** Text without thinking and tool calls. */
   content: string;
+  /** What the model thought, for protocols that tell it apart. */
+  reasoning: string;
   toolCalls: ToolCall[];
   /** Text and calls in the order they were told, for protocols that keep it. */
   parts: AnswerPart[];
@@ -16,6 +22,8 @@ export interface AnswerChoice {
   policyVersions: { from: number; version: number }[];
   /** Null until the choice is finished. */
   finishReason: 'stop' | 'length' | 'tool_calls' | null;
+  /** Why the upstream itself would not rely on the tokens it told. */
+  untrainable: UntrainableReason | null;
   /** Text with its tool calls still in it; of an unfinished choice what was told so far. */
   rawText: string;
 }
@@ -32,6 +40,7 @@ export class Answer {
     this.choices = Array.from({ length: n }, (_, index) => ({
       index,
       content: '',
+      reasoning: '',
       toolCalls: [],
       parts: [],
       tokenIds: [],
@@ -39,6 +48,7 @@ export class Answer {
       tokenTexts: [],
       policyVersions: [],
       finishReason: null,
+      untrainable: null,
       rawText: '',
     }));
   }
@@ -84,7 +94,18 @@ function applyToChoice(choice: AnswerChoice, event: Exclude<TurnEvent, { type: '
     case 'text':
       choice.content += event.text;
       choice.rawText += event.text;
-      addText(choice.parts, event.text);
+      addText(choice.parts, 'text', event.text);
+      return;
+    case 'reasoning':
+      choice.reasoning += event.text;
+      choice.rawText += event.text;
+      addText(choice.parts, 'reasoning', event.text);
+      return;
+    case 'untrainable':
+      choice.untrainable = event.reason;
+      return;
+    case 'tool-call-start':
+    case 'tool-call-arguments':
       return;
     case 'tool-call':
       choice.toolCalls.push(event.call);
@@ -96,8 +117,8 @@ function applyToChoice(choice: AnswerChoice, event: Exclude<TurnEvent, { type: '
   }
 }
 
-function addText(parts: AnswerPart[], text: string): void {
+function addText(parts: AnswerPart[], type: 'text' | 'reasoning', text: string): void {
   const last = parts.at(-1);
-  if (last?.type === 'text') last.text += text;
-  else if (text !== '') parts.push({ type: 'text', text });
+  if (last?.type === type) last.text += text;
+  else if (text !== '') parts.push({ type, text });
 }

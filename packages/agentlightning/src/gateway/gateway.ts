@@ -64,7 +64,7 @@ export class Gateway {
   async answer(call: ModelCall): Promise<void> {
     const leave = call.session.enter(call.abort);
     try {
-      if (call.dialect.count?.matches(call.path)) this.#count(call, call.dialect.count);
+      if (call.dialect.count?.matches(call.path)) await this.#count(call, call.dialect.count);
       else await this.#run(call, this.#prepare(call, await this.#earlierCalls(call)));
     } catch (error) {
       refuse(call, null, problemOf(error));
@@ -83,10 +83,10 @@ export class Gateway {
     );
   }
 
-  #count({ dialect, body, path, session, sink }: ModelCall, count: TokenCount): void {
+  async #count({ dialect, body, path, session, sink }: ModelCall, count: TokenCount): Promise<void> {
     const turn = dialect.parse({ body, path, earlier: [] });
     const { upstream } = this.#options.routes.resolve(turn.model, session.mode);
-    const promptTokens = upstream.countTokens?.(turn, session.attemptId);
+    const promptTokens = await upstream.countTokens?.(turn, session.attemptId);
     if (promptTokens === undefined) throw cannotCount(upstream.name);
     sink.json(200, JSON.stringify(count.answer(promptTokens)), {});
   }

@@ -62,7 +62,8 @@ function failureReason(answer: Answer, cancelled: boolean): UntrainableReason {
 
 function untrainable(answer: Answer): UntrainableReason | null {
   if (answer.promptIds === null) return 'missing_token_ids';
-  for (const { tokenIds, logProbs } of answer.choices) {
+  for (const { tokenIds, logProbs, untrainable: doubt } of answer.choices) {
+    if (doubt !== null) return doubt;
     if (tokenIds.length === 0) return 'missing_token_ids';
     if (logProbs.length === 0) return 'missing_log_probs';
     if (tokenIds.length !== logProbs.length) return 'length_mismatch';

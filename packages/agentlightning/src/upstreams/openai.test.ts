@@ -38,7 +38,7 @@ const chunk = (delta: unknown, finish_reason: string | null = null, index = 0) =
 });
 
 describe('the OpenAI-compatible upstream', () => {
-  it('tells text as it comes and tool calls whole', async () => {
+  it('tells text and tool calls as they come, and calls whole in the end', async () => {
     const upstream = await serviceOf(
       streaming([
         chunk({ role: 'assistant', content: '' }),
@@ -54,6 +54,9 @@ describe('the OpenAI-compatible upstream', () => {
       { type: 'prompt', ids: null },
       { type: 'text', choice: 0, text: 'né ' },
       { type: 'text', choice: 0, text: '😀' },
+      { type: 'tool-call-start', choice: 0, id: 'call_a', name: 'add' },
+      { type: 'tool-call-arguments', choice: 0, text: '{"a"' },
+      { type: 'tool-call-arguments', choice: 0, text: ': 1}' },
       { type: 'tool-call', choice: 0, call: { id: 'call_a', name: 'add', arguments: '{"a": 1}' } },
       { type: 'finish', choice: 0, reason: 'tool_calls', rawText: 'né 😀' },
       { type: 'usage', promptTokens: 5, completionTokens: 7 },

@@ -11,8 +11,17 @@ export interface PromptBuilderOptions {
   endOfTurnId: number;
 }
 
+/** A prompt but for the ids of its new text. */
+export interface PromptPlan {
+  /** What has to be encoded: all of the prompt, or what is behind the part whose ids are known. */
+  text: string;
+  build(ids: ArrayLike<number>): BuiltPrompt;
+}
+
 export interface BuiltPrompt {
   ids: Int32Array;
+  /** The prompt ends within a thinking block: the answer goes on in it. */
+  opensThinking: boolean;
   /** Call with the finished answer, so that the next turn can go on from its ids. */
   remember(answer: Message, answerIds: Int32Array): void;
 }
@@ -33,8 +42,14 @@ export class PromptBuilder {
   }
 
   build(attemptId: string, turn: Turn): BuiltPrompt {
-    const { tokenizer, template } = this.#options;
-    if (turn.prompt !== undefined) return { ids: rawIds(turn.prompt, tokenizer), remember() {} };
+    const plan = this.plan(attemptId, turn);
+    return plan.build(plan.text === '' ? [] : this.#options.tokenizer.encode(plan.text));
+  }
+
+  /** For a tokenizer that is asked over the network: encode the plan's text, then build. */
+  plan(attemptId: string, turn: Turn): PromptPlan {
+    const { template } = this.#options;
+    if (turn.prompt !== undefined) return rawPlan(turn.prompt);
     const variables = templateVariables(turn);
     const context = contextKey(turn, variables);
     const text = template.render({
@@ -43,20 +58,25 @@ export class PromptBuilder {
       addGenerationPrompt: true,
       variables,
     });
-    const ids = this.#continue(attemptId, context, turn.messages, text) ?? Int32Array.from(tokenizer.encode(text));
-    return {
-      ids,
-      remember: (answer, answerIds) => {
-        this.#memory.remember(attemptId, {
-          context,
-          messages: turn.messages,
-          answer,
-          promptIds: ids,
-          answerIds,
-          endedTurns: count(text, this.#endOfTurn) + count(answer.content, this.#endOfTurn) + 1,
-        });
-      },
+    const { known, added } = this.#continuation(attemptId, context, turn.messages, text);
+    const build = (addedIds: ArrayLike<number>): BuiltPrompt => {
+      const ids = joined(known, addedIds);
+      return {
+        ids,
+        opensThinking: /<think>\s*$/.test(text),
+        remember: (answer, answerIds) => {
+          this.#memory.remember(attemptId, {
+            context,
+            messages: turn.messages,
+            answer,
+            promptIds: ids,
+            answerIds,
+            endedTurns: count(text, this.#endOfTurn) + count(answer.content, this.#endOfTurn) + 1,
+          });
+        },
+      };
     };
+    return { text: added, build };
   }
 
   forget(attemptId: string): void {
@@ -67,26 +87,38 @@ export class PromptBuilder {
    * The turn's end is found by counting ends, not by comparing texts: a template may render earlier turns differently
    * once others follow (Qwen 3 strips thinking, Mistral moves the tools), but it keeps their number.
    */
-  #continue(attemptId: string, context: string, messages: Message[], text: string): Int32Array | null {
+  #continuation(
+    attemptId: string,
+    context: string,
+    messages: Message[],
+    text: string,
+  ): { known: ArrayLike<number>[]; added: string } {
     const known = this.#memory.find(attemptId, context, messages);
-    if (known === null) return null;
-    const answerEnd = nthEnd(text, this.#endOfTurn, known.endedTurns);
-    if (answerEnd < 0) return null;
+    const answerEnd = known === null ? -1 : nthEnd(text, this.#endOfTurn, known.endedTurns);
+    if (known === null || answerEnd < 0) return { known: [], added: text };
     const { promptIds, answerIds } = known;
-    const added = this.#options.tokenizer.encode(text.slice(answerEnd));
+    const { endOfTurnId } = this.#options;
     // An answer cut by its length or a stop text lacks the end of its turn.
-    const unended = answerIds.at(-1) === this.#options.endOfTurnId ? 0 : 1;
-    const ids = new Int32Array(promptIds.length + answerIds.length + unended + added.length);
-    ids.set(promptIds);
-    ids.set(answerIds, promptIds.length);
-    if (unended === 1) ids[promptIds.length + answerIds.length] = this.#options.endOfTurnId;
-    ids.set(added, ids.length - added.length);
-    return ids;
+    const end = answerIds.at(-1) === endOfTurnId ? [] : [endOfTurnId];
+    return { known: [promptIds, answerIds, end], added: text.slice(answerEnd) };
   }
 }
 
-function rawIds(prompt: RawPrompt, tokenizer: Tokenizer): Int32Array {
-  return Int32Array.from('ids' in prompt ? prompt.ids : tokenizer.encode(prompt.text));
+function joined(known: ArrayLike<number>[], added: ArrayLike<number>): Int32Array {
+  const parts = [...known, added];
+  const ids = new Int32Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    ids.set(part, at);
+    at += part.length;
+  }
+  return ids;
+}
+
+function rawPlan(prompt: RawPrompt): PromptPlan {
+  const rest = { opensThinking: false, remember() {} };
+  if ('ids' in prompt) return { text: '', build: () => ({ ids: Int32Array.from(prompt.ids), ...rest }) };
+  return { text: prompt.text, build: (ids) => ({ ids: Int32Array.from(ids), ...rest }) };
 }
 
 /** vLLM's and SGLang's name for a request's template variables. */

@@ -1,4 +1,5 @@
-import type { Json, JsonObject, SamplingParameters } from '../store/types.ts';
+import type { Json, JsonObject, SamplingParameters, UntrainableReason } from '../store/types.ts';
+import type { Capabilities } from './capabilities.ts';
 
 export interface ToolDefinition {
   name: string;
@@ -17,6 +18,8 @@ export interface ToolCall {
 export interface Message {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   content: string;
+  /** Of role `assistant`: what it thought, as far as the client has kept it. */
+  reasoning?: string;
   toolCalls?: ToolCall[];
   /** For role `tool`: the call it answers. */
   toolCallId?: string;
@@ -50,7 +53,10 @@ export interface Turn {
   extra: { [key: string]: Json };
 }
 
-/** What an upstream tells while it answers. Order per choice: prompt, then tokens / text / tool-call, then finish. */
+/**
+ * What an upstream tells while it answers. Order per choice: prompt, then tokens / reasoning / text / tool calls, then finish.
+ * A tool call is told whole; before that, where it comes piece by piece, its start and its arguments. One is open at a time.
+ */
 export type TurnEvent =
   /** `maxTokens` is the bound in force, once the context's room is known. */
   | { type: 'prompt'; ids: Int32Array | null; maxTokens?: number }
@@ -64,7 +70,13 @@ export type TurnEvent =
       texts?: string[];
     }
   | { type: 'text'; choice: number; text: string }
+  | { type: 'reasoning'; choice: number; text: string }
+  | { type: 'tool-call-start'; choice: number; id: string; name: string }
+  /** The next piece of the open call's arguments. */
+  | { type: 'tool-call-arguments'; choice: number; text: string }
   | { type: 'tool-call'; choice: number; call: ToolCall }
+  /** What was told of the choice's tokens cannot be relied on. */
+  | { type: 'untrainable'; choice: number; reason: UntrainableReason }
   | { type: 'finish'; choice: number; reason: 'stop' | 'length' | 'tool_calls'; rawText: string }
   /** Token counts of a service that gives no ids. */
   | { type: 'usage'; promptTokens: number; completionTokens: number };
@@ -83,9 +95,11 @@ export interface Upstream {
   /** Trained policy's name, or null for a frozen model. */
   readonly policy: string | null;
   readonly modelId: string;
+  /** What the server behind it can do; absent where nothing needed to be asked. */
+  readonly capabilities?: Capabilities;
   generate(turn: Turn, context: UpstreamContext): AsyncIterable<TurnEvent>;
   /** The number of tokens of the turn's prompt; absent where nobody can tell. */
-  countTokens?(turn: Turn, attemptId: string): number;
+  countTokens?(turn: Turn, attemptId: string): number | Promise<number>;
   /** The attempt has ended; nothing of it needs to be kept. */
   forget(attemptId: string): void;
 }

@@ -21,6 +21,7 @@ export function chatAnswer(head: AnswerHead, answer: Answer): JsonObject {
 
 function choiceBody(choice: AnswerChoice, wantLogProbs: boolean, wantIds: boolean): JsonObject {
   const message: JsonObject = { role: 'assistant', content: choice.content, refusal: null };
+  if (choice.reasoning !== '') message.reasoning_content = choice.reasoning;
   if (choice.toolCalls.length > 0) {
     if (choice.content === '') message.content = null;
     message.tool_calls = choice.toolCalls.map(toolCallBody);

@@ -57,6 +57,9 @@ function readMessage(value: Json, path: string): Message {
   const message: Message = { role, content: readContent(fields, role) };
   const name = fields.string('name');
   if (name !== undefined) message.name = name;
+  // vLLM's older and newer name for it.
+  const reasoning = role === 'assistant' ? (fields.value('reasoning_content') ?? fields.value('reasoning')) : undefined;
+  if (typeof reasoning === 'string' && reasoning !== '') message.reasoning = reasoning;
   if (role === 'tool') message.toolCallId = fields.requiredString('tool_call_id');
   const calls = role === 'assistant' ? fields.array('tool_calls') : undefined;
   if (calls !== undefined && calls.length > 0) {

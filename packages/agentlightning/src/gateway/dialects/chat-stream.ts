@@ -1,4 +1,4 @@
-import type { TurnEvent } from '../../upstreams/index.ts';
+import type { ToolCall, TurnEvent } from '../../upstreams/index.ts';
 import type { Answer } from '../answer.ts';
 import type { Problem } from '../problem.ts';
 import { chatError, logProbEntry, toolCallBody, usageBody } from './chat-answer.ts';
@@ -16,8 +16,8 @@ interface PendingTokens {
  */
 export class ChatStream implements DialectStream {
   readonly #head: AnswerHead;
-  readonly #open: string;
-  readonly #close: string;
+  readonly #prefix: string;
+  readonly #suffix: string;
   readonly #wantIds: boolean;
   readonly #pending: PendingTokens[];
   #promptIds: Int32Array | null = null;
@@ -25,8 +25,8 @@ export class ChatStream implements DialectStream {
 
   constructor(head: AnswerHead) {
     this.#head = head;
-    this.#open = `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},`;
-    this.#close = head.turn.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
+    this.#prefix = `data: {"id":${JSON.stringify(`chatcmpl-${head.id}`)},"object":"chat.completion.chunk","created":${head.created},"model":${JSON.stringify(head.model)},`;
+    this.#suffix = head.turn.includeUsage ? ',"usage":null}\n\n' : '}\n\n';
     this.#wantIds = head.turn.extra.return_token_ids === true;
     this.#pending = Array.from({ length: head.turn.n }, () => ({ ids: [], logProbs: [] }));
   }
@@ -41,8 +41,17 @@ export class ChatStream implements DialectStream {
         return '';
       case 'text':
         return this.#begin() + this.#chunk(event.choice, `{"content":${JSON.stringify(event.text)}}`, null);
+      case 'reasoning':
+        return this.#begin() + this.#chunk(event.choice, `{"reasoning_content":${JSON.stringify(event.text)}}`, null);
+      case 'tool-call-start':
+        this.#open.add(event.choice);
+        return this.#begin() + this.#toolCall(event.choice, { ...event, arguments: '' });
+      case 'tool-call-arguments':
+        return this.#callPiece(event);
       case 'tool-call':
-        return this.#begin() + this.#toolCall(event);
+        if (this.#open.delete(event.choice)) return '';
+        return this.#begin() + this.#toolCall(event.choice, event.call);
+      case 'untrainable':
       case 'finish':
       case 'usage':
         return '';
@@ -53,7 +62,7 @@ export class ChatStream implements DialectStream {
     let text = this.#begin();
     for (const choice of answer.choices) text += this.#chunk(choice.index, '{}', choice.finishReason);
     if (this.#head.turn.includeUsage)
-      text += `${this.#open}"choices":[],"usage":${JSON.stringify(usageBody(answer))}}\n\n`;
+      text += `${this.#prefix}"choices":[],"usage":${JSON.stringify(usageBody(answer))}}\n\n`;
     return `${text}data: [DONE]\n\n`;
   }
 
@@ -70,7 +79,7 @@ export class ChatStream implements DialectStream {
     let text = '';
     for (let choice = 0; choice < this.#head.turn.n; choice += 1) {
       const body = `{"index":${choice},"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}`;
-      text += `${this.#open}"choices":[${body}]${promptIds}${this.#close}`;
+      text += `${this.#prefix}"choices":[${body}]${promptIds}${this.#suffix}`;
     }
     return text;
   }
@@ -78,14 +87,21 @@ export class ChatStream implements DialectStream {
   #chunk(choice: number, delta: string, finishReason: string | null): string {
     const { logProbs, ids } = this.#take(choice);
     const finish = finishReason === null ? 'null' : `"${finishReason}"`;
-    return `${this.#open}"choices":[{"index":${choice},"delta":${delta},"logprobs":${logProbs},"finish_reason":${finish}${ids}}]${this.#close}`;
+    return `${this.#prefix}"choices":[{"index":${choice},"delta":${delta},"logprobs":${logProbs},"finish_reason":${finish}${ids}}]${this.#suffix}`;
   }
 
-  #toolCall({ choice, call }: Extract<TurnEvent, { type: 'tool-call' }>): string {
+  #toolCall(choice: number, call: ToolCall): string {
     const delta = JSON.stringify({ tool_calls: [{ index: this.#callIndex(choice), ...toolCallBody(call) }] });
     return this.#chunk(choice, delta, null);
   }
 
+  #callPiece({ choice, text }: Extract<TurnEvent, { type: 'tool-call-arguments' }>): string {
+    const index = (this.#calls.get(choice) ?? 1) - 1;
+    return this.#chunk(choice, JSON.stringify({ tool_calls: [{ index, function: { arguments: text } }] }), null);
+  }
+
+  /** Choices with a call whose arguments come piece by piece. */
+  readonly #open = new Set<number>();
   readonly #calls = new Map<number, number>();
 
   #callIndex(choice: number): number {

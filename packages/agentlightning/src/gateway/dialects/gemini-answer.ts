@@ -39,7 +39,8 @@ function candidateBody(head: AnswerHead, choice: AnswerChoice): JsonObject {
 }
 
 function partBody(part: AnswerPart): JsonObject {
-  return part.type === 'text' ? { text: part.text } : callPart(part.call);
+  if (part.type === 'tool-call') return callPart(part.call);
+  return part.type === 'text' ? { text: part.text } : { text: part.text, thought: true };
 }
 
 export function callPart({ id, name, arguments: text }: ToolCall): JsonObject {

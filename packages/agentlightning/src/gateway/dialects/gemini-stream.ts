@@ -17,6 +17,7 @@ export class GeminiStream implements DialectStream {
 
   event(event: TurnEvent): string {
     if (event.type === 'text' && event.text !== '') return this.#part(event.choice, { text: event.text });
+    if (event.type === 'reasoning') return this.#part(event.choice, { text: event.text, thought: true });
     return event.type === 'tool-call' ? this.#part(event.choice, callPart(event.call)) : '';
   }
 

@@ -40,6 +40,8 @@ export function usageBody(inputTokens: number, outputTokens: number): JsonObject
 
 function blockBody(part: AnswerPart): JsonObject {
   if (part.type === 'text') return { type: 'text', text: part.text };
+  // Nobody signs a local model's thinking; clients want the field.
+  if (part.type === 'reasoning') return { type: 'thinking', thinking: part.text, signature: '' };
   const { id, name, arguments: text } = part.call;
   return { type: 'tool_use', id, name, input: argumentsValue(text) };
 }

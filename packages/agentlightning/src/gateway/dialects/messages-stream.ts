@@ -12,7 +12,7 @@ export class MessagesStream implements DialectStream {
   #promptTokens = 0;
   #begun = false;
   #blocks = 0;
-  #textOpen = false;
+  #open: 'text' | 'reasoning' | 'tool_use' | null = null;
 
   constructor(head: AnswerHead) {
     this.#head = head;
@@ -24,9 +24,15 @@ export class MessagesStream implements DialectStream {
         this.#promptTokens = event.ids?.length ?? 0;
         return '';
       case 'text':
-        return event.text === '' ? '' : this.#begin() + this.#text(event.text);
+      case 'reasoning':
+        return event.text === '' ? '' : this.#begin() + this.#text(event.type, event.text);
+      case 'tool-call-start':
+        return this.#begin() + this.#close() + this.#openCall(event);
+      case 'tool-call-arguments':
+        return this.#delta({ type: 'input_json_delta', partial_json: event.text });
       case 'tool-call':
-        return this.#begin() + this.#closeText() + this.#call(event.call);
+        return this.#open === 'tool_use' ? this.#close() : this.#begin() + this.#close() + this.#call(event.call);
+      case 'untrainable':
       case 'tokens':
       case 'finish':
       case 'usage':
@@ -39,7 +45,7 @@ export class MessagesStream implements DialectStream {
     const delta = { stop_reason: stopReason(answer.choices[0]?.finishReason), stop_sequence: null };
     return (
       this.#begin() +
-      this.#closeText() +
+      this.#close() +
       write('message_delta', { delta, usage: usageBody(promptTokens, completionTokens) }) +
       write('message_stop', {})
     );
@@ -56,31 +62,38 @@ export class MessagesStream implements DialectStream {
     return write('message_start', { message }) + write('ping', {});
   }
 
-  #text(text: string): string {
-    let opened = '';
-    if (!this.#textOpen) {
-      this.#textOpen = true;
-      this.#blocks += 1;
-      opened = write('content_block_start', { index: this.#blocks - 1, content_block: { type: 'text', text: '' } });
-    }
-    return opened + write('content_block_delta', { index: this.#blocks - 1, delta: { type: 'text_delta', text } });
+  #text(type: 'text' | 'reasoning', text: string): string {
+    const thinking = type === 'reasoning';
+    const empty = thinking ? { type: 'thinking', thinking: '', signature: '' } : { type: 'text', text: '' };
+    const delta = thinking ? { type: 'thinking_delta', thinking: text } : { type: 'text_delta', text };
+    return (this.#open === type ? '' : this.#close() + this.#start(type, empty)) + this.#delta(delta);
   }
 
-  #closeText(): string {
-    if (!this.#textOpen) return '';
-    this.#textOpen = false;
-    return write('content_block_stop', { index: this.#blocks - 1 });
+  #call(call: ToolCall): string {
+    const delta = { type: 'input_json_delta', partial_json: argumentsJson(call.arguments) };
+    return this.#openCall(call) + this.#delta(delta) + this.#close();
   }
 
-  #call({ id, name, arguments: text }: ToolCall): string {
-    const index = this.#blocks;
+  #openCall({ id, name }: Pick<ToolCall, 'id' | 'name'>): string {
+    return this.#start('tool_use', { type: 'tool_use', id, name, input: {} });
+  }
+
+  #start(type: 'text' | 'reasoning' | 'tool_use', content_block: JsonObject): string {
+    this.#open = type;
     this.#blocks += 1;
-    const delta = { type: 'input_json_delta', partial_json: argumentsJson(text) };
-    return (
-      write('content_block_start', { index, content_block: { type: 'tool_use', id, name, input: {} } }) +
-      write('content_block_delta', { index, delta }) +
-      write('content_block_stop', { index })
-    );
+    return write('content_block_start', { index: this.#blocks - 1, content_block });
+  }
+
+  #delta(delta: JsonObject): string {
+    return write('content_block_delta', { index: this.#blocks - 1, delta });
+  }
+
+  #close(): string {
+    if (this.#open === null) return '';
+    // Nobody signs a local model's thinking; clients want the event.
+    const signed = this.#open === 'reasoning' ? this.#delta({ type: 'signature_delta', signature: '' }) : '';
+    this.#open = null;
+    return signed + write('content_block_stop', { index: this.#blocks - 1 });
   }
 }
 

@@ -59,7 +59,9 @@ function outputItems(head: AnswerHead, choice: AnswerChoice): JsonObject[] {
   let calls = 0;
   let spoken = false;
   for (const part of choice.parts) {
-    if (part.type === 'tool-call') {
+    if (part.type === 'reasoning') {
+      items.push(reasoningItem(head, part.text));
+    } else if (part.type === 'tool-call') {
       items.push(callItem(callItemId(head, calls), part.call, 'completed'));
       calls += 1;
     } else if (!spoken) {
@@ -72,6 +74,17 @@ function outputItems(head: AnswerHead, choice: AnswerChoice): JsonObject[] {
 
 export function messageItem(head: AnswerHead, status: string, content: JsonObject[]): JsonObject {
   return { id: messageItemId(head), type: 'message', status, role: 'assistant', content };
+}
+
+/** What the model thought, in its own words: `content`, not a summary of it. */
+export function reasoningItem(head: AnswerHead, text: string | null): JsonObject {
+  const content = text === null ? [] : [{ type: 'reasoning_text', text }];
+  const status = text === null ? 'in_progress' : 'completed';
+  return { id: reasoningItemId(head), type: 'reasoning', status, summary: [], content };
+}
+
+export function reasoningItemId(head: AnswerHead): string {
+  return `rs_${head.id}`;
 }
 
 export function messageItemId(head: AnswerHead): string {

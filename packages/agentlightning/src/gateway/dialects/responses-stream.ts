@@ -11,6 +11,8 @@ import {
   messageItem,
   messageItemId,
   type Progress,
+  reasoningItem,
+  reasoningItemId,
   responseBody,
   textPart,
 } from './responses-answer.ts';
@@ -27,6 +29,9 @@ export class ResponsesStream implements DialectStream {
   #calls = 0;
   /** Output index of the message, once there is one. */
   #message: number | null = null;
+  /** Where the call goes whose arguments come piece by piece. */
+  #openItem: { item_id: string; output_index: number } | null = null;
+  #thought: { index: number; text: string; ended?: boolean } | null = null;
   #pending: { texts: string[]; logProbs: number[] } = { texts: [], logProbs: [] };
 
   constructor(head: AnswerHead) {
@@ -40,9 +45,17 @@ export class ResponsesStream implements DialectStream {
         if (event.texts !== undefined) for (const logProb of event.logProbs) this.#pending.logProbs.push(logProb);
         return '';
       case 'text':
-        return event.text === '' ? '' : this.#begin() + this.#text(event.text);
+        return event.text === '' ? '' : this.#begin() + this.#endThought() + this.#text(event.text);
+      case 'reasoning':
+        return event.text === '' ? '' : this.#begin() + this.#think(event.text);
+      case 'tool-call-start':
+        return this.#begin() + this.#endThought() + this.#openCall({ ...event, arguments: '' });
+      case 'tool-call-arguments':
+        return this.#callDelta(event.text);
       case 'tool-call':
-        return this.#begin() + this.#call(event.call);
+        if (this.#openItem !== null) return this.#closeCall(event.call);
+        return this.#begin() + this.#endThought() + this.#call(event.call);
+      case 'untrainable':
       case 'prompt':
       case 'finish':
       case 'usage':
@@ -51,7 +64,7 @@ export class ResponsesStream implements DialectStream {
   }
 
   end(answer: Answer): string {
-    let text = this.#begin();
+    let text = this.#begin() + this.#endThought();
     if (this.#items === 0) text += this.#openMessage();
     if (this.#message !== null) text += this.#closeMessage(answer, this.#message);
     const status = answer.choices[0]?.finishReason === 'length' ? 'incomplete' : 'completed';
@@ -103,16 +116,59 @@ export class ResponsesStream implements DialectStream {
   }
 
   #call(call: ToolCall): string {
+    return (
+      this.#openCall(call) + (call.arguments === '' ? '' : this.#callDelta(call.arguments)) + this.#closeCall(call)
+    );
+  }
+
+  #openCall(call: ToolCall): string {
     const id = callItemId(this.#head, this.#calls);
     this.#calls += 1;
     const place = { item_id: id, output_index: this.#nextItem() };
-    const { output_index } = place;
+    this.#openItem = place;
+    const item = callItem(id, call, 'in_progress');
+    return this.#write('response.output_item.added', { output_index: place.output_index, item });
+  }
+
+  #callDelta(delta: string): string {
+    return this.#write('response.function_call_arguments.delta', { ...this.#openItem, delta });
+  }
+
+  #closeCall(call: ToolCall): string {
+    const { item_id, output_index } = this.#openItem ?? { item_id: '', output_index: 0 };
+    this.#openItem = null;
     const { name, arguments: text } = call;
-    const added = { output_index, item: callItem(id, call, 'in_progress') };
-    let events = this.#write('response.output_item.added', added);
-    if (text !== '') events += this.#write('response.function_call_arguments.delta', { ...place, delta: text });
-    events += this.#write('response.function_call_arguments.done', { ...place, name, arguments: text });
-    return events + this.#write('response.output_item.done', { output_index, item: callItem(id, call, 'completed') });
+    const done = { item_id, output_index, name, arguments: text };
+    const item = callItem(item_id, call, 'completed');
+    return (
+      this.#write('response.function_call_arguments.done', done) +
+      this.#write('response.output_item.done', { output_index, item })
+    );
+  }
+
+  #think(delta: string): string {
+    let opened = '';
+    if (this.#thought === null) {
+      this.#thought = { index: this.#nextItem(), text: '' };
+      const item = reasoningItem(this.#head, null);
+      opened = this.#write('response.output_item.added', { output_index: this.#thought.index, item });
+    }
+    this.#thought.text += delta;
+    return opened + this.#write('response.reasoning_text.delta', { ...this.#thoughtPlace(), delta });
+  }
+
+  #endThought(): string {
+    if (this.#thought === null || this.#thought.ended === true) return '';
+    this.#thought.ended = true;
+    const { index, text } = this.#thought;
+    return (
+      this.#write('response.reasoning_text.done', { ...this.#thoughtPlace(), text }) +
+      this.#write('response.output_item.done', { output_index: index, item: reasoningItem(this.#head, text) })
+    );
+  }
+
+  #thoughtPlace(): JsonObject {
+    return { item_id: reasoningItemId(this.#head), output_index: this.#thought?.index ?? 0, content_index: 0 };
   }
 
   #place(index: number): JsonObject {

@@ -62,7 +62,7 @@ async function answerCompletion(state: ServerState, exchange: Exchange): Promise
   const told: SentToken[] = [];
   if (body.stream !== true) {
     for await (const token of generation.tokens) told.push(token);
-    sendJson(response, 200, { ...finalBody(state, promptIds, told), ...tokensBody(exchange, told, told) });
+    sendJson(response, 200, { ...finalBody(state, promptIds, told), ...tokensBody(state, exchange, told, told) });
     return;
   }
   beginEvents(response);
@@ -71,11 +71,11 @@ async function answerCompletion(state: ServerState, exchange: Exchange): Promise
     told.push(token);
     held.push(token);
     // A token that ends within a character is told of nowhere, neither its id nor its log prob.
-    if (token.text === '' && token.finishReason === null) continue;
+    if (withinCharacter(state, told, token)) continue;
     const counts = { tokens_predicted: told.length, tokens_evaluated: promptIds.length };
     const content = held.map(({ text }) => text).join('');
     const partial = { index: 0, content, stop: false, id_slot: -1, ...counts };
-    sendEvent(response, { ...partial, ...tokensBody(exchange, [token], [token]) });
+    sendEvent(response, { ...partial, ...tokensBody(state, exchange, [token], told) });
     held = [];
   }
   if (generation.broken()) response.end();
@@ -85,17 +85,23 @@ async function answerCompletion(state: ServerState, exchange: Exchange): Promise
   }
 }
 
-function tokensBody({ body, fault }: Exchange, all: SentToken[], told: SentToken[]): object {
+function tokensBody(state: ServerState, { body, fault }: Exchange, sent: SentToken[], told: SentToken[]): object {
   const wantsIds = (body.return_tokens === true || body.stream === true) && fault?.kind !== 'no-ids';
-  const tokens = wantsIds ? all.map((token) => token.id) : [];
+  const tokens = wantsIds ? sent.map((token) => token.id) : [];
   if (!(Number(body.n_probs) > 0) || fault?.kind === 'no-log-probs') return { tokens };
-  const whole = told.filter((token) => token.text !== '' || token.finishReason !== null);
+  const whole = sent.filter((token) => !withinCharacter(state, told, token));
   const kept = fault?.kind === 'lost-log-prob' ? whole.filter((token) => token.place !== 1) : whole;
   const completion_probabilities = kept.map(({ id, text, logProb: logprob }) => {
     const one = { id, token: text, bytes: [...Buffer.from(text)], logprob };
     return { ...one, top_logprobs: [one] };
   });
   return { tokens, completion_probabilities };
+}
+
+/** The text up to this token ends within a character, and more is to come. */
+function withinCharacter({ model }: ServerState, told: SentToken[], { place, finishReason }: SentToken): boolean {
+  const ids = told.slice(0, place + 1).map(({ id }) => id);
+  return finishReason === null && model.tokenizer.decode(ids).endsWith('\uFFFD');
 }
 
 function finalBody({ modelId }: ServerState, promptIds: number[], told: SentToken[]): object {

@@ -72,7 +72,7 @@ function choiceBody(state: ServerState, exchange: Exchange, tokens: SentToken[],
   const wantsIds = body.return_token_ids === true && state.options.withoutTokenIds !== true && fault?.kind !== 'no-ids';
   const wantsLogProbs = typeof body.logprobs === 'number' && fault?.kind !== 'no-log-probs';
   const told = withoutOne(tokens, fault);
-  const names = told.map((token) => tokenName(state, body, token.id));
+  const names = told.map((token) => tokenName(state, body, token.id, fault));
   const offsets = names.map((_, index) => names.slice(0, index).join('').length);
   const logprobs = {
     text_offset: offsets,
