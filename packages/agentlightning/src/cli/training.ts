@@ -10,6 +10,7 @@ import {
   createController,
   createRewardSource,
   createRunner,
+  createWorkspaces,
   graderRequirements,
   runPreflight,
 } from '../rollouts/index.ts';
@@ -47,6 +48,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       baseUrl: server.url,
       model: config.policy.name,
       sampling: samplingOf(config),
+      workspaces: config.agent.workspace && createWorkspaces(config.agent.workspace),
       runId,
     };
     const controller = createController({

@@ -42,6 +42,10 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   const { agent, grader, tasks, policy, checkpoints } = resolved;
   if ('module' in agent) agent.module = resolvePath(agent.module);
   agent.cwd = resolvePath(agent.cwd ?? '.');
+  if (agent.workspace) {
+    agent.workspace.folder = resolvePath(agent.workspace.folder);
+    if (agent.workspace.from !== undefined) agent.workspace.from = resolvePath(agent.workspace.from);
+  }
   if (typeof grader === 'object' && 'module' in grader) grader.module = resolvePath(grader.module);
   if (typeof grader === 'object' && ('module' in grader || 'command' in grader)) {
     grader.cwd = resolvePath(grader.cwd ?? '.');
@@ -61,6 +65,7 @@ export async function requireFiles(config: Config, source: string): Promise<void
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
     ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
     ['agent.cwd', agent.cwd, 'folder'],
+    ['agent.workspace.from', agent.workspace?.from, 'folder'],
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from './agent.ts';
 import { command, seconds, text } from './fields.ts';
 
 const matches = z.enum(['numeric-match', 'exact-match', 'f1-match']);
@@ -11,6 +12,11 @@ export const grader = z.union([
   z.strictObject({ jsonSchema: z.union([text, z.record(z.string(), z.json())]) }),
   z.strictObject({
     sql: z.strictObject({ databases: text, query: text.default('gold_sql'), database: text.default('db_id') }),
+    timeoutSeconds,
+  }),
+  z.strictObject({
+    tests: z.strictObject({ command, files: text.optional() }),
+    limits: limits.optional(),
     timeoutSeconds,
   }),
   z.strictObject({ module: text, export: text.default('default'), cwd: text.optional(), timeoutSeconds }),

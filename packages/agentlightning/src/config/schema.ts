@@ -9,34 +9,14 @@ import {
   policyLosses,
   stateKinds,
 } from '../samples/index.ts';
-import { command, count, fraction, seconds, text } from './fields.ts';
+import { agent } from './agent.ts';
+import { count, fraction, text } from './fields.ts';
 import { grader } from './grader.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
  * Objects are strict: an unknown key is a mistake, never ignored.
  */
-const environment = z.record(z.string(), z.string()).default({});
-
-const moduleAgent = z.strictObject({
-  module: text,
-  export: text.default('default'),
-  concurrency: count.default(4),
-  timeoutSeconds: seconds.default(60),
-  env: environment,
-  cwd: text.optional(),
-});
-
-const commandAgent = z.strictObject({
-  command,
-  output: z.enum(['stdout-last-line', 'none']).default('stdout-last-line'),
-  concurrency: count.default(4),
-  timeoutSeconds: seconds.default(60),
-  graceSeconds: z.number().min(0).default(5),
-  env: environment,
-  cwd: text.optional(),
-});
-
 const tasks = z.strictObject({
   train: text,
   validation: text.optional(),
@@ -126,7 +106,7 @@ const checkpoints = z.strictObject({
 
 export const configSchema = z.strictObject({
   name: text.optional(),
-  agent: z.union([moduleAgent, commandAgent]),
+  agent,
   tasks,
   grader,
   policy,

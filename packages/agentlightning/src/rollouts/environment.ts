@@ -24,6 +24,8 @@ export interface AttemptEnvironmentOptions {
   /** The task's input as JSON. */
   taskJson: string;
   taskFile: string;
+  /** The attempt's own working directory, or null. */
+  workspace?: string | null;
 }
 
 /** The variables that make an unmodified agent talk to the gateway as this attempt (design §4). */
@@ -41,6 +43,7 @@ export function attemptEnvironment(options: AttemptEnvironmentOptions): Record<s
     GEMINI_API_KEY: token,
     ...(Buffer.byteLength(options.taskJson) <= maxInlineTaskBytes ? { AGL_TASK: options.taskJson } : {}),
     AGL_TASK_FILE: options.taskFile,
+    ...(options.workspace == null ? {} : { AGL_WORKSPACE: options.workspace }),
     AGL_ROLLOUT_ID: rolloutId,
     AGL_ATTEMPT_ID: attemptId,
     AGL_ENDPOINT: base,
@@ -89,6 +92,7 @@ const attemptVariables: ReadonlySet<string> = new Set(
       model: '',
       taskJson: '',
       taskFile: '',
+      workspace: '',
     }),
   ),
 );

@@ -8,6 +8,7 @@ import { parseRewardLine, rewardName } from './rewards.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
 import type { Scratch } from './scratch.ts';
 import type { AttemptSampling, Sessions } from './sessions.ts';
+import type { Workspaces } from './workspaces.ts';
 
 export interface AttemptContext {
   store: Pick<Store, 'listCalls' | 'addReward'>;
@@ -20,6 +21,8 @@ export interface AttemptContext {
   runner: Runner;
   reward: RewardSource;
   scratch: Scratch;
+  /** Absent: attempts share the agent's working directory. */
+  workspaces?: Workspaces | undefined;
 }
 
 export interface ExecutedAttempt {
@@ -39,8 +42,31 @@ export async function executeAttempt(
   context: AttemptContext,
   signal: AbortSignal,
 ): Promise<ExecutedAttempt> {
+  const { workspaces } = context;
+  if (!workspaces) return runAndJudge(claim, context, { workspace: null, signal });
   const { id: attemptId } = claim.attempt;
-  const exit = await runAgent(claim, context, signal);
+  let failed = true;
+  try {
+    const executed = await runAndJudge(claim, context, { workspace: await workspaces.open(attemptId), signal });
+    failed = executed.outcome.state !== 'succeeded';
+    return executed;
+  } finally {
+    await workspaces.release(attemptId, { failed });
+  }
+}
+
+interface Place {
+  workspace: string | null;
+  signal: AbortSignal;
+}
+
+async function runAndJudge(
+  claim: Claim,
+  context: AttemptContext,
+  { workspace, signal }: Place,
+): Promise<ExecutedAttempt> {
+  const { id: attemptId } = claim.attempt;
+  const exit = await runAgent(claim, context, { workspace, signal });
   if (signal.aborted) return interrupted(exit.log);
   const calls = await context.store.listCalls(attemptId);
   const failure = explainByCalls(exit.failure, calls);
@@ -53,6 +79,7 @@ export async function executeAttempt(
         task: claim.task,
         output: exit.output,
         failure,
+        workspace,
         calls: grader.wantsCalls ? calls.map(summariseCall) : [],
         signal,
       }),
@@ -74,7 +101,7 @@ export async function executeAttempt(
 async function runAgent(
   { rollout, attempt, task }: Claim,
   { sessions, scratch, sampling, runner, baseUrl, model }: AttemptContext,
-  signal: AbortSignal,
+  { workspace, signal }: Place,
 ): Promise<AgentExit> {
   const { id: rolloutId, mode, seed } = rollout;
   const { id: attemptId, number: attemptNumber } = attempt;
@@ -93,8 +120,9 @@ async function runAgent(
       model,
       taskJson,
       taskFile,
+      workspace,
     });
-    return await runner.run({ attemptId, input: task.input, variables, signal });
+    return await runner.run({ attemptId, input: task.input, variables, workspace, signal });
   } finally {
     // The token dies with the agent; a call still under way is aborted and recorded before anybody looks at the calls.
     await sessions.close(attemptId);

@@ -7,3 +7,4 @@ export { createController } from './controller.ts';
 export { createRewardSource, graderRequirements } from './graders/graders.ts';
 export { runPreflight } from './preflight.ts';
 export { createRunner } from './runners/runners.ts';
+export { createWorkspaces } from './workspaces.ts';

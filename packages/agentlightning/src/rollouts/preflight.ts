@@ -9,6 +9,7 @@ import type { AgentSpec } from './runners/runner.ts';
 import { createRunner } from './runners/runners.ts';
 import type { AttemptSampling, Sessions } from './sessions.ts';
 import { judgeTrials, type Trial } from './trials.ts';
+import type { Workspaces } from './workspaces.ts';
 
 export interface PreflightOptions {
   agent: AgentSpec;
@@ -17,6 +18,7 @@ export interface PreflightOptions {
   sessions: Sessions;
   baseUrl: string;
   model: string;
+  workspaces?: Workspaces | undefined;
   sampling?: Partial<Record<RolloutMode, AttemptSampling>>;
   /** Of the run that is about to start; the trials belong to the run `<runId>-preflight`. */
   runId: string;

@@ -4,6 +4,7 @@ import { drainer } from './drain.ts';
 import { longestTimerMs } from './limits.ts';
 import { captureOutput, type Output } from './output.ts';
 import { adoptGroup, buryGroup, signalGroup } from './process-group.ts';
+import { type ExceededLimit, type ResourceLimits, underFileLimit, watchLimits } from './resource-limits.ts';
 import { killStragglers } from './stragglers.ts';
 
 export interface CommandOptions {
@@ -19,6 +20,9 @@ export interface CommandOptions {
   stdin?: string;
   /** When given, processes that escaped from the group are found by it. */
   attemptId?: string;
+  limits?: ResourceLimits;
+  /** The folder that `limits.diskMiB` is about. */
+  workspace?: string | null;
 }
 
 export type CommandEnd =
@@ -26,6 +30,7 @@ export type CommandEnd =
   | { kind: 'signalled'; signal: string }
   | { kind: 'timeout' }
   | { kind: 'aborted' }
+  | { kind: 'exceeded'; limit: ExceededLimit }
   | { kind: 'spawn_failed'; message: string };
 
 export interface CommandResult extends Output {
@@ -53,7 +58,8 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
 }
 
 async function start(options: CommandOptions): Promise<{ child: ChildProcess; pid: number } | { message: string }> {
-  const { command, cwd, environment: env, stdin } = options;
+  const { cwd, environment: env, stdin, limits = {} } = options;
+  const command = underFileLimit(options.command, limits);
   const [file = '', ...args] = typeof command === 'string' ? [command] : command;
   try {
     const child = spawn(file, args, {
@@ -80,23 +86,31 @@ async function start(options: CommandOptions): Promise<{ child: ChildProcess; pi
 
 /** Waits for the leader to exit, and makes it exit when the time is over or the signal aborts. */
 async function ended(child: ChildProcess, pid: number, options: CommandOptions): Promise<CommandEnd> {
-  let cut: 'timeout' | 'aborted' | null = null;
+  let cut: CommandEnd | null = null;
   let kill: NodeJS.Timeout | undefined;
   const stop = (reason: 'timeout' | 'aborted') => {
     if (cut !== null) return;
-    cut = reason;
+    cut = { kind: reason };
     signalGroup(pid, 'SIGTERM');
     kill = setTimeout(() => signalGroup(pid, 'SIGKILL'), options.graceMs);
   };
   const abort = () => stop('aborted');
+  const onExceeded = (limit: ExceededLimit) => {
+    cut ??= { kind: 'exceeded', limit };
+    // No grace: what passes a limit is harming others already.
+    signalGroup(pid, 'SIGKILL');
+  };
+  const { limits = {}, workspace = null } = options;
+  const watch = watchLimits(pid, limits, { workspace, onExceeded });
   const timer = setTimeout(() => stop('timeout'), Math.min(options.timeoutMs, longestTimerMs));
   options.signal.addEventListener('abort', abort);
   if (options.signal.aborted) abort();
   try {
     const [exitCode, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    if (cut !== null) return { kind: cut };
+    if (cut !== null) return cut;
     return exitCode === null ? { kind: 'signalled', signal: signal ?? 'unknown' } : { kind: 'exited', exitCode };
   } finally {
+    watch.stop();
     clearTimeout(timer);
     clearTimeout(kill);
     options.signal.removeEventListener('abort', abort);

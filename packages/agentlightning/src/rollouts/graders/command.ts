@@ -33,6 +33,8 @@ export function createCommandGrader(options: CommandGraderOptions): Grader {
           throw new GraderError('grader_timeout', `The grader ran longer than ${options.timeoutSeconds} s.`, log);
         case 'spawn_failed':
           throw new GraderError('grader_crash', `The grader could not be started: ${end.message}`, log);
+        case 'exceeded':
+          throw new GraderError('grader_crash', end.limit.message, log);
         case 'aborted':
           throw new GraderError('grader_crash', 'The grading was stopped.', log);
         case 'signalled':

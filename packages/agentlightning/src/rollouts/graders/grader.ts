@@ -20,6 +20,8 @@ export interface GradeRequest {
   output: string | null;
   /** Set when the agent failed by its own doing: its reward counts all the same. */
   failure: Failure | null;
+  /** What the agent left of its working directory, absolute; null when attempts have none of their own. */
+  workspace: string | null;
   /** Only for graders that ask for it. */
   calls: CallSummary[];
   signal: AbortSignal;

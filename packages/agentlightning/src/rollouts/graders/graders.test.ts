@@ -31,6 +31,7 @@ function grade(spec: GraderSpec, output: string | null = 'out') {
     task: { id: 't', input: { q: 1 }, private: { answer: 2 } },
     output,
     failure: failed('exit_code', 'It failed.'),
+    workspace: '/attempts/a',
     calls: [call],
     signal: new AbortController().signal,
   });
@@ -49,7 +50,7 @@ describe('a grader as a function', () => {
       import { deepStrictEqual } from 'node:assert';
       export default (question) => {
         deepStrictEqual(question, {
-          task: { id: 't', input: { q: 1 }, private: { answer: 2 } }, output: 'out', calls: [${JSON.stringify(call)}],
+          task: { id: 't', input: { q: 1 }, private: { answer: 2 } }, output: 'out', workspace: '/attempts/a', calls: [${JSON.stringify(call)}],
           failure: { class: 'agent', code: 'exit_code', message: 'It failed.' },
         });
         return 0.25;

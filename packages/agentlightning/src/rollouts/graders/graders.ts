@@ -3,6 +3,7 @@ import type { Grader, GraderRequirement, RewardSource } from './grader.ts';
 import { createJsonSchemaGrader, jsonSchemaRequirements } from './json-schema.ts';
 import { createMatchGrader, matchRequirement, matchSpec } from './match.ts';
 import { createModuleGrader } from './module.ts';
+import { createRepositoryTestsGrader, repositoryTestsRequirements } from './repository-tests.ts';
 import type { GraderSpec } from './spec.ts';
 import { createSqlGrader, sqlRequirements } from './sql.ts';
 
@@ -21,6 +22,10 @@ const kinds: readonly ((spec: GraderSpec) => GraderKind | null)[] = [
   (spec) =>
     typeof spec === 'object' && 'jsonSchema' in spec
       ? { grader: createJsonSchemaGrader(spec), requires: jsonSchemaRequirements(spec) }
+      : null,
+  (spec) =>
+    typeof spec === 'object' && 'tests' in spec
+      ? { grader: createRepositoryTestsGrader(spec), requires: repositoryTestsRequirements(spec) }
       : null,
   (spec) =>
     typeof spec === 'object' && 'sql' in spec

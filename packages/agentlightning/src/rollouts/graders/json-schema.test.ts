@@ -15,6 +15,7 @@ const grade = (spec: JsonSchemaSpec, output: string | null, hidden: JsonObject =
     task: { id: 't', input: {}, private: hidden },
     output,
     failure: null,
+    workspace: null,
     calls: [],
     signal: new AbortController().signal,
   });

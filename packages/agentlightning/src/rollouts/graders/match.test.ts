@@ -10,6 +10,7 @@ const question = (output: string | null, answer: Json) => ({
   task: { id: 't', input: {}, private: { answer } },
   output,
   failure: null,
+  workspace: null,
   calls: [],
   signal: new AbortController().signal,
 });

@@ -2,6 +2,7 @@ import type { CommandGraderOptions } from './command.ts';
 import type { JsonSchemaSpec } from './json-schema.ts';
 import type { MatchName, MatchSpec } from './match.ts';
 import type { ModuleGraderOptions } from './module.ts';
+import type { RepositoryTestsSpec } from './repository-tests.ts';
 import type { SqlSpec } from './sql.ts';
 
 /** The configuration's `grader`. */
@@ -10,6 +11,7 @@ export type GraderSpec =
   | MatchSpec
   | JsonSchemaSpec
   | SqlSpec
+  | RepositoryTestsSpec
   | ModuleGraderOptions
   | CommandGraderOptions
   | { rewardFrom: 'agent' | 'stdout' };

@@ -33,6 +33,7 @@ function grade(gold: string | string[], output: string | null, hidden: JsonObjec
     task: { id: 't', input: {}, private: { gold_sql: gold, db_id: script, ...hidden } },
     output,
     failure: null,
+    workspace: null,
     calls: [],
     signal: new AbortController().signal,
   });

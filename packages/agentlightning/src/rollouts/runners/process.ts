@@ -9,11 +9,13 @@ export function createProcessRunner(agent: CommandAgent): Runner {
   const environment = agentEnvironment(process.env, agent.env);
   return {
     name: 'process',
-    async run({ attemptId, variables, signal }) {
+    async run({ attemptId, variables, workspace, signal }) {
       const result = await runCommand({
         command: agent.command,
-        cwd: agent.cwd ?? process.cwd(),
+        cwd: workspace ?? agent.cwd ?? process.cwd(),
         environment: { ...environment, ...variables },
+        limits: agent.limits ?? {},
+        workspace,
         timeoutMs: agent.timeoutSeconds * 1000,
         graceMs: agent.graceSeconds * 1000,
         signal,
@@ -48,6 +50,8 @@ function toFailure({ end }: CommandResult, agent: CommandAgent): Failure | null 
       return failed('killed_by_signal', `The agent was ended by ${end.signal}.`);
     case 'timeout':
       return failed('run_timeout', `The agent ran longer than ${agent.timeoutSeconds} s.`);
+    case 'exceeded':
+      return failed(end.limit.code, end.limit.message);
     case 'aborted':
       return failed('controller_stopped', 'The attempt was stopped.');
     case 'spawn_failed':

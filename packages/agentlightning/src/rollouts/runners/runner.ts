@@ -1,4 +1,5 @@
 import type { Failure, JsonObject } from '../../store/types.ts';
+import type { ResourceLimits } from '../children/resource-limits.ts';
 
 /** One execution of the agent. The task's private part is not in it: what a runner does not have, it cannot leak. */
 export interface AttemptWork {
@@ -6,6 +7,8 @@ export interface AttemptWork {
   input: JsonObject;
   /** The attempt's own variables (design §4), beside those that the agent always has. */
   variables: Readonly<Record<string, string>>;
+  /** The attempt's own working directory, absolute; null when attempts share the agent's. */
+  workspace: string | null;
   /** Aborted when the attempt is no longer wanted. The runner then ends it as fast as it can. */
   signal: AbortSignal;
 }
@@ -48,6 +51,7 @@ export interface CommandAgent extends AgentOptions {
   command: string | readonly string[];
   output: 'stdout-last-line' | 'none';
   graceSeconds: number;
+  limits?: ResourceLimits | undefined;
 }
 
 /** The configuration's `agent`, without its concurrency. */

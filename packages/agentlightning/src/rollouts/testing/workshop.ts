@@ -28,6 +28,7 @@ export function work(change: Partial<AttemptWork> = {}): AttemptWork {
   return {
     attemptId,
     input: { question: 'q' },
+    workspace: null,
     signal: new AbortController().signal,
     ...change,
     variables: { AGL_ATTEMPT_ID: attemptId, AGL_TASK: '{"question":"q"}', ...change.variables },
