@@ -25,9 +25,10 @@ export function killStragglers(attemptId: string): Promise<void> {
 async function killAll(ended: ReadonlySet<string>): Promise<void> {
   next = null;
   let look = killMarked(ended);
-  // Again while any was found, because it may have forked while we looked, or could not tell yet.
-  for (let round = 0; round < 10 && (look.killed > 0 || look.bare.some((pid) => !bare.has(pid))); round++) {
-    if (look.killed === 0) await sleep(1);
+  // Again while any was found, because a signal takes a moment and it may have forked meanwhile; and a few times while we cannot tell.
+  for (let round = 0; look.killed > 0 || (round < 10 && look.bare.some((pid) => !bare.has(pid))); round++) {
+    if (round === 1000) break; // Not even SIGKILL ends a process that the kernel holds.
+    await sleep(1);
     look = killMarked(ended);
   }
   bare = new Set(look.bare);
