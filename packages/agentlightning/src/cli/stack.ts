@@ -8,6 +8,7 @@ import { openSqliteStore } from '../store/sqlite/index.ts';
 import type { Store } from '../store/store.ts';
 import { createEmbeddedUpstream, type Upstream } from '../upstreams/index.ts';
 import { Closing } from './closing.ts';
+import { openModelRoutes } from './model-routes.ts';
 
 /** The parts that every command with a model needs, wired together; they close in reverse order. */
 export interface Stack {
@@ -19,7 +20,7 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  config: Pick<Config, 'policy' | 'seed' | 'server' | 'store'>;
+  config: Pick<Config, 'policy' | 'models' | 'seed' | 'server' | 'store'>;
   /** Something broke that makes going on pointless, for instance a full disk. */
   onFatal: (error: unknown) => void;
   onWarning: (message: string) => void;
@@ -36,11 +37,12 @@ export async function openStack({ config, onFatal, onWarning, serve, adminKey }:
     const store = await openSqliteStore({ path: config.store });
     closing.add(() => store.close());
     const sessions = new Sessions();
-    const upstream = policyUpstream(config.policy.name, engine);
+    const policy = { alias: config.policy.name, upstream: policyUpstream(config.policy.name, engine) };
+    const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
     const server = await createServer({
       store,
       sessions,
-      routes: new Routes([{ alias: config.policy.name, upstream }], config.policy.name),
+      routes: new Routes([policy, ...models], config.policy.name),
       host: config.server.host,
       port: config.server.port,
       onFatal,

@@ -9,6 +9,7 @@ const page = new URL('../../../../docs/configuration.md', import.meta.url);
 function leaves(node: SchemaNode & { default?: unknown }, path: string): { path: string; fallback: unknown }[] {
   const below = [
     ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, path)),
+    ...(node.items?.properties === undefined ? [] : leaves(node.items, `${path}[]`)),
     ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key)),
   ];
   return below.length > 0 ? below : [{ path, fallback: node.default }];

@@ -54,6 +54,8 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   policy.model = resolvePath(policy.model);
+  for (const model of resolved.models)
+    if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
   if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
   resolved.store = resolvePath(resolved.store);
   return resolved;
@@ -76,6 +78,11 @@ export async function requireFiles(config: Config, source: string): Promise<void
       'folder',
     ],
     ['policy.model', policy.model, 'folder'],
+    ...config.models.map(({ tokenizer }, index): (typeof needed)[number] => [
+      `models[${index}].tokenizer`,
+      tokenizer,
+      'folder',
+    ]),
   ];
   for (const [field, path, kind] of needed) {
     if (path === undefined) continue;

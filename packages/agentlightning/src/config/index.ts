@@ -2,8 +2,10 @@
  * The schema of `agl.config.*`, its loading, and task files: everything a person writes, checked before any work starts.
  * Must not know what runs with it: no store, engine, gateway or controller is made here.
  */
+
 export { defineConfig } from './define-config.ts';
 export { loadConfig, parseConfig } from './load.ts';
+export type { ModelConfig } from './models.ts';
 export type { Config, ConfigInput } from './schema.ts';
 export { compareTaskSets } from './task-overlap.ts';
 export { loadTasks } from './tasks.ts';

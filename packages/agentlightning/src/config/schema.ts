@@ -12,6 +12,7 @@ import {
 import { agent } from './agent.ts';
 import { count, fraction, text } from './fields.ts';
 import { grader } from './grader.ts';
+import { models } from './models.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
@@ -110,6 +111,7 @@ export const configSchema = z.strictObject({
   tasks,
   grader,
   policy,
+  models,
   sampling: sampling.prefault({}),
   algorithm: algorithm.prefault({}),
   validation: validation.prefault({}),

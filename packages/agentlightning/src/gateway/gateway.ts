@@ -134,7 +134,7 @@ export class Gateway {
     const { firstTokenAt, error } = await this.#generate(call, prepared, answer);
     const failed = error !== undefined;
     const response = failed ? null : dialect.answer(prepared.head, answer);
-    if (session.recorded) {
+    if (session.recorded && prepared.route.recorded !== false) {
       const outcome = {
         response,
         failure: failed ? { error, cancelled: abort.signal.aborted } : null,

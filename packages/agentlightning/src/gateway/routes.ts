@@ -10,6 +10,8 @@ export interface Route {
   upstream: Upstream;
   /** The role of a multi-agent system that uses this alias. */
   agentName?: string;
+  /** False: calls pass through and leave no record. Default true. */
+  recorded?: boolean;
 }
 
 /** Model aliases and who answers them. */

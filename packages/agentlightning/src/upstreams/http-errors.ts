@@ -43,6 +43,17 @@ function isOverlong(statusCode: number, error: ErrorBody | null, said: string): 
   return statusCode === 400 && (error?.code === 'context_length_exceeded' || overlong.test(said));
 }
 
+/** A server that said nothing for too long. */
+export function silent(name: string, ms: number): UpstreamError {
+  return new UpstreamError({
+    code: 'upstream_timeout',
+    status: 504,
+    retryable: true,
+    message: `The model service "${name}" was silent for ${ms / 1000} s.`,
+    hint: 'Look for what keeps it busy, or configure a longer timeout.',
+  });
+}
+
 export function unreachable(name: string, url: string, cause: unknown): UpstreamError {
   return new UpstreamError({
     code: 'upstream_unreachable',

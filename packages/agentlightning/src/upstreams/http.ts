@@ -2,6 +2,7 @@ import { createParser } from 'eventsource-parser';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Json } from '../store/types.ts';
 import { brokenStream, refusal, unreachable } from './http-errors.ts';
+import { Patience, type PatienceOptions } from './patience.ts';
 import { UpstreamError } from './upstream-error.ts';
 
 export interface ModelServerOptions {
@@ -22,16 +23,18 @@ export class ModelServer {
   readonly url: string;
   readonly #headers: Record<string, string> = { 'content-type': 'application/json' };
   readonly #dispatcher: Agent;
+  readonly #patience: Omit<PatienceOptions, 'signal'>;
 
   constructor(options: ModelServerOptions) {
     this.name = options.name;
     this.url = options.url.replace(/\/+$/, '');
     if (options.apiKey !== undefined) this.#headers.authorization = `Bearer ${options.apiKey}`;
     this.#dispatcher = new Agent({
-      headersTimeout: options.firstByteTimeoutMs ?? 600_000,
-      bodyTimeout: options.idleTimeoutMs ?? 120_000,
-      pipelining: 1,
+      // Its own timeouts know no difference between an answer that is late and one that stops.
+      ...{ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 },
     });
+    const { name, firstByteTimeoutMs = 600_000, idleTimeoutMs = 120_000 } = options;
+    this.#patience = { name, firstByteTimeoutMs, idleTimeoutMs };
   }
 
   async get(path: string, signal?: AbortSignal): Promise<Json> {
@@ -45,10 +48,13 @@ export class ModelServer {
 
   /** The data of server-sent events as they arrive; `read` returns when it needs no more. */
   async events(path: string, body: Json, signal: AbortSignal, read: (data: string) => void): Promise<void> {
-    await this.#exchange(path, { method: 'POST', body: JSON.stringify(body) }, signal, async (answer) => {
+    await this.#exchange(path, { method: 'POST', body: JSON.stringify(body) }, signal, async (answer, patience) => {
       const parser = createParser({ onEvent: (event) => read(event.data) });
       const decoder = new TextDecoder();
-      for await (const bytes of answer) parser.feed(decoder.decode(bytes as Uint8Array, { stream: true }));
+      for await (const bytes of answer) {
+        patience.heard();
+        parser.feed(decoder.decode(bytes as Uint8Array, { stream: true }));
+      }
     });
   }
 
@@ -56,21 +62,25 @@ export class ModelServer {
     path: string,
     options: { method: 'GET' | 'POST'; body?: string },
     signal: AbortSignal | undefined,
-    read: (body: Dispatcher.ResponseData['body']) => Promise<T>,
+    read: (body: Dispatcher.ResponseData['body'], patience: Patience) => Promise<T>,
   ): Promise<T> {
     const url = `${this.url}${path}`;
+    const patience = new Patience({ ...this.#patience, signal });
     try {
       const { statusCode, body, headers } = await request(url, {
         ...options,
         headers: this.#headers,
         dispatcher: this.#dispatcher,
-        ...(signal === undefined ? {} : { signal }),
+        signal: patience.signal,
       });
       if (statusCode !== 200) throw refusal(this.name, { statusCode, headers, text: await body.text() });
-      return await read(body);
+      return await read(body, patience);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
+      if (patience.failure !== null) throw patience.failure;
       throw error instanceof UpstreamError ? error : unreachable(this.name, url, error);
+    } finally {
+      patience.end();
     }
   }
 }

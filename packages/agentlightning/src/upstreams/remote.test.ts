@@ -22,7 +22,7 @@ async function start(
   open.push(server);
   const kind = upstreamKinds.find(({ name }) => name === (fake.kind ?? 'vllm'))!;
   const upstream = await kind.create({
-    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder, idleTimeoutMs: 500 },
+    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder, idleTimeoutMs: 200 },
     ...options,
   });
   // What the probe asked is none of a test's business.
@@ -137,7 +137,7 @@ describe.each<Kind>(['vllm', 'sglang', 'llamacpp'])('%s, asked with tokens', (ki
     ],
     [
       { kind: 'hang', after: 1 },
-      { code: 'upstream_unreachable', status: 502, retryable: true },
+      { code: 'upstream_timeout', status: 504, retryable: true },
     ],
     [
       { kind: 'cut', after: 1 },

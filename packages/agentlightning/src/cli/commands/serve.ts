@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine } from '@agentlightning/engine';
 import type { Command } from 'commander';
+import { loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
-import { Routes, Sessions } from '../../gateway/index.ts';
+import { type Route, Routes, Sessions } from '../../gateway/index.ts';
 import { createServer } from '../../server/index.ts';
 import { Closing } from '../closing.ts';
 import { withStore } from '../find-store.ts';
+import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
 import { policyUpstream, runFolder } from '../stack.ts';
 
@@ -15,6 +17,7 @@ interface ServeFlags {
   host: string;
   port: number;
   name: string;
+  config?: string;
   json?: boolean;
 }
 
@@ -31,6 +34,7 @@ export function registerServe(program: Command): void {
     )
     .option('--port <n>', 'port to listen on', port, 8080)
     .option('--name <model>', 'model name that clients ask for', 'policy')
+    .option('--config <file>', 'serve the "models" of this configuration; without [model], them alone')
     .option('--json', 'print the address as JSON')
     .addHelpText(
       'after',
@@ -40,18 +44,17 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(model: string | undefined, flags: ServeFlags): Promise<void> {
-  const folder = model === undefined ? await newestPolicy(resolve(flags.store)) : resolve(model);
   const closing = new Closing();
   try {
-    const engine = await createEmbeddedEngine({ folder, onWarning: (message) => process.stderr.write(`${message}\n`) });
-    closing.add(() => engine.close());
-    await engine.publish(0);
+    const { routes, what } = await openRoutes(model, flags, closing);
+    const [first] = routes;
+    if (first === undefined) throw nothingToServe(flags.config ?? '');
     const adminKey = process.env.AGL_ADMIN_KEY;
     const { promise: failed, reject } = withRejection();
     const server = await createServer({
       store: null,
       sessions: new Sessions(),
-      routes: new Routes([{ alias: flags.name, upstream: policyUpstream(flags.name, engine) }], flags.name),
+      routes: new Routes(routes, first.alias),
       host: flags.host,
       port: flags.port,
       serve: {},
@@ -62,13 +65,45 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
     const url = `${server.url}/v1`;
     process.stdout.write(
       flags.json
-        ? `${JSON.stringify({ url, model: flags.name, folder })}\n`
-        : `Serving ${folder}\n  as "${flags.name}" at ${url}\n  Ctrl-C ends it.\n`,
+        ? `${JSON.stringify({ url, model: first.alias, ...what })}\n`
+        : `Serving ${what.folder ?? 'models'}\n  as ${routes.map(({ alias }) => `"${alias}"`).join(', ')} at ${url}\n  Ctrl-C ends it.\n`,
     );
     await Promise.race([terminated(), failed]);
   } finally {
     await closing.run();
   }
+}
+
+/** The policy of `model`, or of the newest run, and the models of a configuration. */
+async function openRoutes(
+  model: string | undefined,
+  flags: ServeFlags,
+  closing: Closing,
+): Promise<{ routes: Route[]; what: { folder?: string } }> {
+  const note = (message: string) => void process.stderr.write(`${message}\n`);
+  const routes: Route[] = [];
+  const what: { folder?: string } = {};
+  if (model !== undefined || flags.config === undefined) {
+    const folder = model === undefined ? await newestPolicy(resolve(flags.store)) : resolve(model);
+    const engine = await createEmbeddedEngine({ folder, onWarning: note });
+    closing.add(() => engine.close());
+    await engine.publish(0);
+    routes.push({ alias: flags.name, upstream: policyUpstream(flags.name, engine) });
+    what.folder = folder;
+  }
+  if (flags.config !== undefined) {
+    const { config } = await loadConfig(flags.config);
+    routes.push(...(await openModelRoutes({ models: config.models, env: process.env, note })));
+  }
+  return { routes, what };
+}
+
+function nothingToServe(config: string): UserError {
+  return new UserError({
+    code: 'nothing_to_serve',
+    message: `${config} names no models.`,
+    hint: 'Give the folder of a model, or name models in the configuration.',
+  });
 }
 
 async function newestPolicy(storePath: string): Promise<string> {

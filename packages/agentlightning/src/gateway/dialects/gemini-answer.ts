@@ -71,6 +71,7 @@ const statuses: { [status: number]: string } = {
   429: 'RESOURCE_EXHAUSTED',
   500: 'INTERNAL',
   503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
 };
 
 /** Google's error shape. */

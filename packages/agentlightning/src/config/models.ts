@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { toolCallFormats, upstreamKinds } from '../upstreams/index.ts';
+
+const text = z.string().min(1);
+const seconds = z.number().positive();
+const namesOf = <const Name extends string>(table: readonly { name: Name }[]): Name[] => table.map(({ name }) => name);
+
+/** A model beside the policy: the gateway answers its alias from another server. */
+const model = z.strictObject({
+  alias: text,
+  upstream: z.enum(namesOf(upstreamKinds)),
+  url: z.url({ protocol: /^https?$/ }),
+  model: text.optional(),
+  apiKeyEnv: text.optional(),
+  policy: text.optional(),
+  tokenizer: text.optional(),
+  way: z.enum(['tokens', 'chat']).optional(),
+  toolCalls: z.enum(namesOf(toolCallFormats)).optional(),
+  thinking: z.boolean().optional(),
+  agentName: text.optional(),
+  recorded: z.boolean().default(true),
+  firstByteTimeoutSeconds: seconds.default(600),
+  idleTimeoutSeconds: seconds.default(120),
+});
+
+export const models = z.array(model).default([]);
+
+export type ModelConfig = z.output<typeof model>;
