@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { createEmbeddedEngine, type EmbeddedEngine, IncrementalDecoder } from '@agentlightning/engine';
+import { createEmbeddedEngine, type EmbeddedEngine } from '@agentlightning/engine';
 import type { Config } from '../config/index.ts';
-import { UserError } from '../errors.ts';
 import { Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import type { Store } from '../store/store.ts';
-import { createEmbeddedUpstream, type Upstream } from '../upstreams/index.ts';
+import { createEmbeddedUpstream, modelText, type Upstream } from '../upstreams/index.ts';
 import { Closing } from './closing.ts';
 import { openModelRoutes } from './model-routes.ts';
 
@@ -37,7 +36,10 @@ export async function openStack({ config, onFatal, onWarning, serve, adminKey }:
     const store = await openSqliteStore({ path: config.store });
     closing.add(() => store.close());
     const sessions = new Sessions();
-    const policy = { alias: config.policy.name, upstream: policyUpstream(config.policy.name, engine) };
+    const policy = {
+      alias: config.policy.name,
+      upstream: await policyUpstream(config.policy.name, engine, config.policy.model),
+    };
     const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
     const server = await createServer({
       store,
@@ -70,27 +72,11 @@ function openEngine({ policy, seed }: StackOptions['config'], onWarning: (messag
   });
 }
 
-export function policyUpstream(name: string, engine: EmbeddedEngine): Upstream {
+/** @param folder the model's, for what its chat template shows of calls and thinking */
+export async function policyUpstream(name: string, engine: EmbeddedEngine, folder: string): Promise<Upstream> {
   const { tokenizer, template, eosIds } = engine;
-  const [endOfTurnId] = eosIds;
-  if (endOfTurnId === undefined) {
-    throw new UserError({
-      code: 'model_without_end',
-      message: `The model of policy "${name}" names no token that ends an answer.`,
-      hint: 'Set "eos_token_id" in its config.json or generation_config.json.',
-    });
-  }
-  return createEmbeddedUpstream({
-    name: 'embedded',
-    policy: name,
-    modelId: name,
-    engine,
-    tokenizer,
-    template,
-    endOfTurnId,
-    stopIds: [...eosIds],
-    createDecoder: () => new IncrementalDecoder(tokenizer, { skipSpecial: true }),
-  });
+  const text = await modelText({ folder, tokenizer, template, eosIds });
+  return createEmbeddedUpstream({ ...text, name: 'embedded', policy: name, modelId: name, engine });
 }
 
 /** Where a run keeps its metrics, checkpoints and final weights: beside the store. */

@@ -42,4 +42,23 @@ describe('a frozen model behind another service', () => {
     });
     expect(call?.choices.map((choice) => choice.text)).toEqual(['Fine.', 'Fine.']);
   });
+
+  it('leaves no record where its route keeps none', async () => {
+    const service = await started(
+      scriptedEngine(() => say('A title')),
+      { serve: {} },
+    );
+    const upstream = createOpenAiUpstream({ name: 'titles', baseUrl: `${service.server.url}/v1`, modelId: 'policy' });
+    const routes = [{ alias: 'titles', upstream, recorded: false }];
+    const gateway = await started(
+      scriptedEngine(() => []),
+      { routes },
+    );
+    const attempt = await gateway.attempt();
+    const client = new OpenAI({ apiKey: attempt.token, baseURL: `${gateway.server.url}/v1`, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'hi' }];
+    const answer = await client.chat.completions.create({ model: 'titles', messages });
+    expect(answer.choices[0]?.message.content).toBe('A title');
+    expect(await gateway.store.listCalls(attempt.attemptId)).toEqual([]);
+  });
 });

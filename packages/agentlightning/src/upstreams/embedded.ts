@@ -1,5 +1,6 @@
 import type { Engine, SampleResult } from '../engines/engine.ts';
-import { createTokensUpstream, type TokenPiece, type TokensWayOptions } from './tokens-way.ts';
+import type { TokenPiece } from './token-server.ts';
+import { createTokensUpstream, type TokensWayOptions } from './tokens-way.ts';
 import type { Upstream } from './upstream.ts';
 import { UpstreamError } from './upstream-error.ts';
 

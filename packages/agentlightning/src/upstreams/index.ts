@@ -5,6 +5,7 @@
 export { capabilityStatement } from './capabilities.ts';
 export { createEmbeddedUpstream } from './embedded.ts';
 export { upstreamKinds } from './kinds.ts';
+export { modelText } from './model-text.ts';
 export { createOpenAiUpstream } from './openai.ts';
 export type { RemoteUpstreamOptions } from './remote.ts';
 export { mixSeed } from './seeds.ts';

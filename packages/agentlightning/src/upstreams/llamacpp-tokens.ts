@@ -2,8 +2,8 @@ import type { JsonObject } from '../store/types.ts';
 import { type ModelServer, parseEvent } from './http.ts';
 import { brokenStream } from './http-errors.ts';
 import { pickFields } from './sampling-extras.ts';
+import type { TokenPiece, TokenRequest } from './token-server.ts';
 import { logProbOf, numbersOf, objectOf } from './tokens-from-json.ts';
-import type { TokenPiece, TokenRequest } from './tokens-way.ts';
 
 const passed = [
   ...['frequency_penalty', 'presence_penalty', 'repeat_penalty', 'min_p', 'logit_bias', 'ignore_eos'],

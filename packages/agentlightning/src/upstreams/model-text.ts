@@ -27,13 +27,33 @@ export interface ModelText {
  * @throws {UpstreamError} `model_without_end`
  */
 export async function loadModelText(folder: string, formats: Partial<AnswerFormats> = {}): Promise<ModelText> {
-  const [tokenizer, template, eosIds, source] = await Promise.all([
+  const [tokenizer, template, eosIds] = await Promise.all([
     loadTokenizer(folder),
     ChatTemplate.load(folder),
     endIds(folder),
-    templateSource(folder),
   ]);
-  const candidates = [...new Set([...tokenizer.eosIds, ...eosIds])];
+  return modelText({ folder, tokenizer, template, eosIds: [...tokenizer.eosIds, ...eosIds] }, formats);
+}
+
+export interface ModelParts {
+  /** Where the chat template's source is. */
+  folder: string;
+  tokenizer: Tokenizer;
+  template: ChatTemplate;
+  /** Ids that end an answer, in any order. */
+  eosIds: readonly number[];
+}
+
+/**
+ * The same of a model that is loaded already.
+ *
+ * @throws {UpstreamError} `model_without_end`
+ */
+export async function modelText(
+  { folder, tokenizer, template, eosIds }: ModelParts,
+  formats: Partial<AnswerFormats> = {},
+): Promise<ModelText> {
+  const candidates = [...new Set(eosIds)];
   const endOfTurnId = endOfTurn(template, tokenizer, candidates);
   if (endOfTurnId === undefined) {
     throw new UpstreamError({
@@ -44,7 +64,7 @@ export async function loadModelText(folder: string, formats: Partial<AnswerForma
       hint: 'Set "eos_token" in its tokenizer_config.json or "eos_token_id" in its generation_config.json.',
     });
   }
-  const found = { ...formatsOf(source), ...formats };
+  const found = { ...formatsOf(await templateSource(folder)), ...formats };
   return {
     ...{ tokenizer, template, endOfTurnId, formats: found, vocabularySize: null },
     stopIds: [endOfTurnId, ...candidates.filter((id) => id !== endOfTurnId)],

@@ -3,8 +3,8 @@ import { type ModelServer, parseEvent } from './http.ts';
 import { brokenStream } from './http-errors.ts';
 import { pickFields } from './sampling-extras.ts';
 import type { ServedModel } from './served-versions.ts';
+import type { TokenPiece, TokenRequest } from './token-server.ts';
 import { logProbOf, numbersOf, objectOf } from './tokens-from-json.ts';
-import type { TokenPiece, TokenRequest } from './tokens-way.ts';
 
 const passed = ['frequency_penalty', 'presence_penalty', 'repetition_penalty', 'min_p', 'min_new_tokens', 'ignore_eos'];
 

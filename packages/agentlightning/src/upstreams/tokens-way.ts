@@ -1,50 +1,16 @@
-import type { JsonObject, SamplingParameters, UntrainableReason } from '../store/types.ts';
+import type { UntrainableReason } from '../store/types.ts';
 import { AnswerText } from './answer-text.ts';
 import type { Capabilities } from './capabilities.ts';
 import { type AnswerFormats, defaultFormats } from './formats.ts';
 import { type BuiltPrompt, PromptBuilder, type PromptPlan } from './prompt-builder.ts';
+import { assertKnown, promptChanged, rendered, sameIds } from './prompt-faults.ts';
 import { allChoices, pushed } from './pushed.ts';
 import { mixSeed } from './seeds.ts';
 import type { AnswerDecoder, ChatTemplate, Tokenizer } from './text.ts';
 import { ThinkingParser } from './thinking.ts';
+import type { TokenServer } from './token-server.ts';
 import type { Message, Turn, TurnEvent, Upstream, UpstreamContext } from './upstream.ts';
 import { contextLengthExceeded, UpstreamError } from './upstream-error.ts';
-
-/** One answer to be sampled. */
-export interface TokenRequest {
-  promptIds: Int32Array;
-  maxTokens: number;
-  sampling: Pick<SamplingParameters, 'temperature' | 'topP' | 'topK' | 'stop'>;
-  seed: number;
-  stopIds: number[];
-  /** False: nobody waits for single tokens. */
-  stream: boolean;
-  /** Fields of the client that are for the server to know. */
-  extra: JsonObject;
-  signal: AbortSignal;
-}
-
-/** The next tokens of an answer, as the server tells them. */
-export interface TokenPiece {
-  /** Null: the server did not tell them, though there were tokens. */
-  ids: number[] | null;
-  /** NaN where one was not told. */
-  logProbs: number[];
-  policyVersion: number | null;
-  /** As the server decoded it; read where there are no ids. */
-  text?: string;
-  /** The prompt as the server read it, when it says so. */
-  promptIds?: number[];
-}
-
-/** Whoever samples from token ids. */
-export interface TokenServer {
-  /**
-   * @param tell called with each piece, the end token in the last
-   * @returns why it ended
-   */
-  sample(request: TokenRequest, tell: (piece: TokenPiece) => void): Promise<'stop' | 'length'>;
-}
 
 export interface TokensWayOptions {
   name: string;
@@ -193,41 +159,5 @@ function createText(
     toolCalls: callable ? formats.toolCalls.createParser({ incremental: turn.stream, tools: turn.tools }) : null,
     thinking: formats.thinking && turn.prompt === undefined ? new ThinkingParser(prompt.opensThinking) : null,
     toolCallId: (index) => context.toolCallId(choice, index),
-  });
-}
-
-/** A template may refuse messages, for instance roles in an order that the model has never seen. */
-function rendered<T>(render: () => T): T {
-  try {
-    return render();
-  } catch (cause) {
-    const { code, category, message } = cause as Partial<Record<'code' | 'category' | 'message', unknown>>;
-    if (category !== 'user' || typeof code !== 'string') throw cause;
-    throw new UpstreamError({ code, category: 'agent', status: 400, message: String(message), cause });
-  }
-}
-
-/** A client may send any ids; one that the model does not have would read beyond its embedding. */
-function assertKnown(ids: Int32Array, vocabularySize: number | null): void {
-  const index = vocabularySize === null ? -1 : ids.findIndex((id) => id < 0 || id >= vocabularySize);
-  if (vocabularySize === null || index < 0) return;
-  throw new UpstreamError({
-    code: 'unknown_token_id',
-    category: 'agent',
-    status: 400,
-    message: `"prompt[${index}]" is ${ids[index]}, and this model's token ids end at ${vocabularySize - 1}.`,
-  });
-}
-
-function sameIds(sent: Int32Array, read: number[]): boolean {
-  return sent.length === read.length && read.every((id, index) => id === sent[index]);
-}
-
-function promptChanged(name: string): UpstreamError {
-  return new UpstreamError({
-    code: 'prompt_changed',
-    status: 502,
-    message: `The model service "${name}" did not answer the prompt that it was sent: it read other token ids.`,
-    hint: 'Serve the model without truncation and without a proxy that rewrites prompts.',
   });
 }

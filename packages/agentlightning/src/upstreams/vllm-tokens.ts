@@ -3,8 +3,8 @@ import { type ModelServer, parseEvent } from './http.ts';
 import { brokenStream } from './http-errors.ts';
 import { pickFields } from './sampling-extras.ts';
 import type { ServedModel } from './served-versions.ts';
+import type { TokenPiece, TokenRequest } from './token-server.ts';
 import { logProbsOf, numbersOf, objectOf } from './tokens-from-json.ts';
-import type { TokenPiece, TokenRequest } from './tokens-way.ts';
 
 /** Fields of vLLM's `/v1/completions` that a client may set through the gateway. */
 const passed = [

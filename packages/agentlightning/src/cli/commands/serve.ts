@@ -88,7 +88,7 @@ async function openRoutes(
     const engine = await createEmbeddedEngine({ folder, onWarning: note });
     closing.add(() => engine.close());
     await engine.publish(0);
-    routes.push({ alias: flags.name, upstream: policyUpstream(flags.name, engine) });
+    routes.push({ alias: flags.name, upstream: await policyUpstream(flags.name, engine, folder) });
     what.folder = folder;
   }
   if (flags.config !== undefined) {

@@ -11,11 +11,10 @@ import {
   messageItem,
   messageItemId,
   type Progress,
-  reasoningItem,
-  reasoningItemId,
   responseBody,
   textPart,
 } from './responses-answer.ts';
+import { ResponsesThought } from './responses-thought.ts';
 
 /**
  * Named events with sequence numbers. Text that comes after a call goes on in the one message of the answer, so that
@@ -31,11 +30,13 @@ export class ResponsesStream implements DialectStream {
   #message: number | null = null;
   /** Where the call goes whose arguments come piece by piece. */
   #openItem: { item_id: string; output_index: number } | null = null;
-  #thought: { index: number; text: string; ended?: boolean } | null = null;
+  readonly #thought: ResponsesThought;
   #pending: { texts: string[]; logProbs: number[] } = { texts: [], logProbs: [] };
 
   constructor(head: AnswerHead) {
     this.#head = head;
+    const nextItem = () => this.#nextItem();
+    this.#thought = new ResponsesThought(head, { nextItem, write: (type, body) => this.#write(type, body) });
   }
 
   event(event: TurnEvent): string {
@@ -45,16 +46,16 @@ export class ResponsesStream implements DialectStream {
         if (event.texts !== undefined) for (const logProb of event.logProbs) this.#pending.logProbs.push(logProb);
         return '';
       case 'text':
-        return event.text === '' ? '' : this.#begin() + this.#endThought() + this.#text(event.text);
+        return event.text === '' ? '' : this.#begin() + this.#thought.end() + this.#text(event.text);
       case 'reasoning':
-        return event.text === '' ? '' : this.#begin() + this.#think(event.text);
+        return event.text === '' ? '' : this.#begin() + this.#thought.delta(event.text);
       case 'tool-call-start':
-        return this.#begin() + this.#endThought() + this.#openCall({ ...event, arguments: '' });
+        return this.#begin() + this.#thought.end() + this.#openCall({ ...event, arguments: '' });
       case 'tool-call-arguments':
         return this.#callDelta(event.text);
       case 'tool-call':
         if (this.#openItem !== null) return this.#closeCall(event.call);
-        return this.#begin() + this.#endThought() + this.#call(event.call);
+        return this.#begin() + this.#thought.end() + this.#call(event.call);
       case 'untrainable':
       case 'prompt':
       case 'finish':
@@ -64,7 +65,7 @@ export class ResponsesStream implements DialectStream {
   }
 
   end(answer: Answer): string {
-    let text = this.#begin() + this.#endThought();
+    let text = this.#begin() + this.#thought.end();
     if (this.#items === 0) text += this.#openMessage();
     if (this.#message !== null) text += this.#closeMessage(answer, this.#message);
     const status = answer.choices[0]?.finishReason === 'length' ? 'incomplete' : 'completed';
@@ -144,31 +145,6 @@ export class ResponsesStream implements DialectStream {
       this.#write('response.function_call_arguments.done', done) +
       this.#write('response.output_item.done', { output_index, item })
     );
-  }
-
-  #think(delta: string): string {
-    let opened = '';
-    if (this.#thought === null) {
-      this.#thought = { index: this.#nextItem(), text: '' };
-      const item = reasoningItem(this.#head, null);
-      opened = this.#write('response.output_item.added', { output_index: this.#thought.index, item });
-    }
-    this.#thought.text += delta;
-    return opened + this.#write('response.reasoning_text.delta', { ...this.#thoughtPlace(), delta });
-  }
-
-  #endThought(): string {
-    if (this.#thought === null || this.#thought.ended === true) return '';
-    this.#thought.ended = true;
-    const { index, text } = this.#thought;
-    return (
-      this.#write('response.reasoning_text.done', { ...this.#thoughtPlace(), text }) +
-      this.#write('response.output_item.done', { output_index: index, item: reasoningItem(this.#head, text) })
-    );
-  }
-
-  #thoughtPlace(): JsonObject {
-    return { item_id: reasoningItemId(this.#head), output_index: this.#thought?.index ?? 0, content_index: 0 };
   }
 
   #place(index: number): JsonObject {
