@@ -3,6 +3,7 @@ import { registerInit } from './commands/init.ts';
 import { registerResume } from './commands/resume.ts';
 import { registerServe } from './commands/serve.ts';
 import { registerStatus } from './commands/status.ts';
+import { registerToken } from './commands/token.ts';
 import { registerTrain } from './commands/train.ts';
 
 /** Every verb; a new one is a file and a line here. */
@@ -12,4 +13,5 @@ export const commands: ((program: Command) => void)[] = [
   registerResume,
   registerServe,
   registerStatus,
+  registerToken,
 ];

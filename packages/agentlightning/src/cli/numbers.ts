@@ -7,6 +7,12 @@ export function number(text: string): number {
   return value;
 }
 
+export function positive(text: string): number {
+  const value = number(text);
+  if (value <= 0) throw new InvalidArgumentError('expected a number above 0');
+  return value;
+}
+
 export function wholeNumber(text: string): number {
   const value = number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('expected a whole number from 0 on');

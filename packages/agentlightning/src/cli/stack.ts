@@ -6,8 +6,11 @@ import { createServer, type Server, type ServerOptions } from '../server/index.t
 import { openSqliteStore } from '../store/sqlite/index.ts';
 import type { Store } from '../store/store.ts';
 import { createEmbeddedUpstream, modelText, type Upstream } from '../upstreams/index.ts';
+import { adminKeyFor } from './admin-key.ts';
 import { Closing } from './closing.ts';
 import { openModelRoutes } from './model-routes.ts';
+import { openServerLog } from './server-log.ts';
+import { readTls } from './tls.ts';
 
 /** The parts that every command with a model needs, wired together; they close in reverse order. */
 export interface Stack {
@@ -23,12 +26,10 @@ export interface StackOptions {
   /** Something broke that makes going on pointless, for instance a full disk. */
   onFatal: (error: unknown) => void;
   onWarning: (message: string) => void;
-  serve?: ServerOptions['serve'];
-  adminKey?: string;
 }
 
 /** Opens the model first: its folder is what is most often wrong. Nothing is left open when a later part fails. */
-export async function openStack({ config, onFatal, onWarning, serve, adminKey }: StackOptions): Promise<Stack> {
+export async function openStack({ config, onFatal, onWarning }: StackOptions): Promise<Stack> {
   const closing = new Closing();
   try {
     const engine = await openEngine(config, onWarning);
@@ -47,9 +48,10 @@ export async function openStack({ config, onFatal, onWarning, serve, adminKey }:
       routes: new Routes([policy, ...models], config.policy.name),
       host: config.server.host,
       port: config.server.port,
+      adminKey: adminKeyFor(config.store).key,
       onFatal,
-      ...(serve === undefined ? {} : { serve }),
-      ...(adminKey === undefined ? {} : { adminKey }),
+      ...(config.server.tls === undefined ? {} : { tls: readTls(config.server.tls) }),
+      ...openedLog(config.server.log, closing),
     });
     closing.add(() => server.close({ graceMs: 2000 }));
     closing.add(() => sessions.closeAll());
@@ -58,6 +60,14 @@ export async function openStack({ config, onFatal, onWarning, serve, adminKey }:
     await closing.run();
     throw error;
   }
+}
+
+/** As server options; it is closed after the server. */
+export function openedLog(file: string | undefined, closing: Closing): Pick<ServerOptions, 'log'> {
+  if (file === undefined) return {};
+  const { log, close } = openServerLog(file);
+  closing.add(async () => close());
+  return { log };
 }
 
 function openEngine({ policy, seed }: StackOptions['config'], onWarning: (message: string) => void) {

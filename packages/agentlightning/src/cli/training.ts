@@ -48,6 +48,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       baseUrl: server.url,
       model: config.policy.name,
       sampling: samplingOf(config),
+      budget: config.agent.budget,
       workspaces: config.agent.workspace && createWorkspaces(config.agent.workspace),
       runId,
     };

@@ -17,12 +17,16 @@ const workspace = z.strictObject({
   folder: text.default('.agl/workspaces'),
 });
 
+/** Of model calls by one attempt. */
+const budget = z.strictObject({ calls: count.optional(), tokens: count.optional(), seconds: seconds.optional() });
+
 const shared = {
   concurrency: count.default(4),
   timeoutSeconds: seconds.default(60),
   env: environment,
   cwd: text.optional(),
   workspace: workspace.optional(),
+  budget: budget.optional(),
 };
 
 const moduleAgent = z.strictObject({ module: text, export: text.default('default'), ...shared });

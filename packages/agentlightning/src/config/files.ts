@@ -57,6 +57,9 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   for (const model of resolved.models)
     if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
   if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
+  const { tls, log } = resolved.server;
+  if (tls) resolved.server.tls = { cert: resolvePath(tls.cert), key: resolvePath(tls.key) };
+  if (log !== undefined && log !== '-') resolved.server.log = resolvePath(log);
   resolved.store = resolvePath(resolved.store);
   return resolved;
 }
@@ -77,6 +80,8 @@ export async function requireFiles(config: Config, source: string): Promise<void
       typeof grader === 'object' && 'sql' in grader ? grader.sql.databases : undefined,
       'folder',
     ],
+    ['server.tls.cert', config.server.tls?.cert, 'file'],
+    ['server.tls.key', config.server.tls?.key, 'file'],
     ['policy.model', policy.model, 'folder'],
     ...config.models.map(({ tokenizer }, index): (typeof needed)[number] => [
       `models[${index}].tokenizer`,

@@ -13,6 +13,7 @@ import { agent } from './agent.ts';
 import { count, fraction, text } from './fields.ts';
 import { grader } from './grader.ts';
 import { models } from './models.ts';
+import { server } from './server.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
@@ -117,7 +118,7 @@ export const configSchema = z.strictObject({
   validation: validation.prefault({}),
   checkpoints: checkpoints.prefault({}),
   retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
-  server: z.strictObject({ host: text.default('127.0.0.1'), port: z.int().min(0).max(65_535).default(0) }).prefault({}),
+  server: server.prefault({}),
   store: text.default('.agl/store.db'),
   seed: z.int().default(1),
 });

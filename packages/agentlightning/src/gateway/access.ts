@@ -1,11 +1,10 @@
-import { timingSafeEqual } from 'node:crypto';
+import type { KeyRing } from './keys.ts';
 import { RequestError } from './request-error.ts';
 import { attemptEnded, type Session } from './session.ts';
-import { isAttemptToken, type Sessions, sha256 } from './sessions.ts';
+import { isAttemptToken, type Sessions } from './sessions.ts';
 
 export interface AccessRequest {
-  authorization: string | undefined;
-  apiKey: string | undefined;
+  key: string | null;
   /** The `Host` header. */
   host: string | undefined;
   /** From the path form, when it was used. */
@@ -17,27 +16,30 @@ export interface AccessOptions {
   sessions: Sessions;
   /** The session of calls without an attempt's token; null: there are none. */
   serve: Session | null;
-  /** Opens `serve`. Without it anybody who reaches the port may use `serve`. */
-  adminKey?: string;
+  keys: KeyRing;
+  /** True: `serve` is open to programs on this machine that have no key. */
+  open: boolean;
 }
 
 /** Whose call is it? Keys are compared as SHA-256 digests in constant time, and appear in no message. */
-export function createAccess({ sessions, serve, adminKey }: AccessOptions): (request: AccessRequest) => Session {
-  const adminDigest = adminKey === undefined ? null : sha256(adminKey);
-
+export function createAccess({ sessions, serve, keys, open }: AccessOptions): (request: AccessRequest) => Session {
   function sessionOf(key: string | null, host: string | undefined): Session {
     if (key !== null) {
       const owner = sessions.ownerOf(key);
       if (owner.state === 'live') return owner.session;
       if (owner.state === 'ended') throw attemptEnded();
-      if (adminDigest !== null && timingSafeEqual(adminDigest, sha256(key))) {
-        if (serve !== null) return serve;
-        throw refused(403, 'no_attempt', 'The admin key names no attempt, and this gateway answers attempts alone.');
+      const scope = keys.scopeOf(key);
+      if (scope !== null && serve !== null && scope === 'admin') return serve;
+      if (scope !== null) {
+        throw refused(
+          403,
+          'no_attempt',
+          `A key of scope "${scope}" names no attempt, and calls belong to attempts here.`,
+        );
       }
     }
     // Clients of an open server must send some key, so any is taken; an attempt's token is never just any key.
-    const open = serve !== null && adminDigest === null;
-    if (open && (key === null || !isAttemptToken(key))) {
+    if (open && serve !== null && (key === null || !isAttemptToken(key))) {
       // A web page whose name was rebound to this machine must not reach a server that asks for no key.
       if (isLoopback(host ?? '')) return serve;
       throw refused(403, 'foreign_host', 'Without a key this server answers to localhost alone.');
@@ -49,7 +51,7 @@ export function createAccess({ sessions, serve, adminKey }: AccessOptions): (req
   }
 
   return (request) => {
-    const session = sessionOf(bearer(request.authorization) ?? request.apiKey ?? null, request.host);
+    const session = sessionOf(request.key, request.host);
     const { rolloutId, attempt } = request;
     if (rolloutId !== undefined || attempt !== undefined) {
       const number = session.attemptNumber === null ? null : String(session.attemptNumber);
@@ -59,11 +61,6 @@ export function createAccess({ sessions, serve, adminKey }: AccessOptions): (req
     }
     return session;
   };
-}
-
-function bearer(authorization: string | undefined): string | null {
-  const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
-  return match?.[1] ?? null;
 }
 
 /** True for a name or address of this machine, with or without a port. */

@@ -81,6 +81,19 @@ export class Answer {
   }
 }
 
+/** The events that lead to a finished answer, for a stream that gives it once more. */
+export function* eventsOf(answer: Answer): Generator<TurnEvent> {
+  yield {
+    type: 'prompt',
+    ids: answer.promptIds,
+    ...(answer.maxTokens === null ? {} : { maxTokens: answer.maxTokens }),
+  };
+  for (const { index: choice, tokenIds, logProbs, tokenTexts, parts } of answer.choices) {
+    yield { type: 'tokens', choice, ids: tokenIds, logProbs, policyVersion: null, texts: tokenTexts };
+    for (const part of parts) yield { ...part, choice };
+  }
+}
+
 function applyToChoice(choice: AnswerChoice, event: Exclude<TurnEvent, { type: 'prompt' | 'usage' }>): void {
   switch (event.type) {
     case 'tokens':

@@ -1,8 +1,10 @@
 import type { Store } from '../store/store.ts';
-import type { Json, JsonObject } from '../store/types.ts';
+import type { Call, Json, JsonObject } from '../store/types.ts';
 import { mixSeed, type Turn, UpstreamError } from '../upstreams/index.ts';
 import { Answer } from './answer.ts';
 import type { AnswerHead, Dialect, DialectStream, EarlierCall, TokenCount } from './dialects/dialect.ts';
+import { type Given, streamAgain } from './given.ts';
+import { type CallObserver, observation } from './observation.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { type CallHead, callRecord } from './recording.ts';
 import { RequestError } from './request-error.ts';
@@ -19,6 +21,10 @@ export interface GatewayOptions {
   now: () => number;
   /** A call could not be recorded: no further answer can be trusted to be kept. */
   onFatal: (error: unknown) => void;
+  /** Told of each call and each refusal, after its end. */
+  observe?: CallObserver;
+  /** A stream without news for this long gets a comment, so that nobody on the way takes it for dead. Default 15 s. */
+  pingMs?: number;
 }
 
 /** Where the answer goes. After the client has left, everything is ignored. */
@@ -38,6 +44,8 @@ export interface ModelCall {
   session: Session;
   /** From the path or the header. */
   agentName: string | null;
+  /** The client's `Idempotency-Key`. */
+  idempotencyKey: string | null;
   /** Aborted by the server when the client leaves, by the session when the attempt ends. */
   abort: AbortController;
   sink: AnswerSink;
@@ -52,6 +60,8 @@ interface Prepared {
   stream: DialectStream | null;
 }
 
+const defaultPingMs = 15_000;
+
 /** Answers calls, and acknowledges none that is not recorded (design §5). */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -65,12 +75,26 @@ export class Gateway {
     const leave = call.session.enter(call.abort);
     try {
       if (call.dialect.count?.matches(call.path)) await this.#count(call, call.dialect.count);
-      else await this.#run(call, this.#prepare(call, await this.#earlierCalls(call)));
+      else await this.#once(call);
     } catch (error) {
-      refuse(call, null, problemOf(error));
+      this.#refuse(call, null, problemOf(error));
     } finally {
       leave();
     }
+  }
+
+  /** A request that comes again under its idempotency key gets the answer of the first one. */
+  async #once(call: ModelCall): Promise<void> {
+    const { idempotencyKey: key, session, path, body } = call;
+    const run = async () => this.#run(call, this.#prepare(call, await this.#earlierCalls(call)));
+    if (key === null) {
+      await run();
+      return;
+    }
+    const earlier = await session.replays.once({ key, path, body }, run);
+    if (earlier === null) return;
+    if (earlier.head.turn.stream) call.sink.end(streamAgain(call.dialect, earlier));
+    else call.sink.json(200, JSON.stringify(earlier.response), {});
   }
 
   /** Earlier answers, for a request that refers to them. */
@@ -94,6 +118,7 @@ export class Gateway {
   #prepare({ dialect, body, path, session, agentName }: ModelCall, earlier: EarlierCall[]): Prepared {
     const asked = dialect.parse({ body, path, earlier });
     const route = this.#options.routes.resolve(asked.model, session.mode);
+    session.budget.admit();
     const startedAt = this.#options.now();
     const { sequence, seed } = session.nextCall();
     const { turn, overridden } = enforceSampling(asked, {
@@ -128,30 +153,39 @@ export class Gateway {
     };
   }
 
-  async #run(call: ModelCall, prepared: Prepared): Promise<void> {
+  /** @returns null when no answer was given */
+  async #run(call: ModelCall, prepared: Prepared): Promise<Given | null> {
     const { dialect, session, abort, sink } = call;
     const answer = new Answer(prepared.turn.n);
     const { firstTokenAt, error } = await this.#generate(call, prepared, answer);
     const failed = error !== undefined;
     const response = failed ? null : dialect.answer(prepared.head, answer);
+    const { promptTokens, completionTokens } = answer.usage;
+    session.budget.spend(promptTokens + completionTokens);
+    const outcome = {
+      response,
+      failure: failed ? { error, cancelled: abort.signal.aborted } : null,
+      endedAt: this.#options.now(),
+      firstTokenAt,
+    };
+    const record = callRecord(prepared.record, answer, outcome);
     if (session.recorded && prepared.route.recorded !== false) {
-      const outcome = {
-        response,
-        failure: failed ? { error, cancelled: abort.signal.aborted } : null,
-        endedAt: this.#options.now(),
-        firstTokenAt,
-      };
       try {
-        await this.#record(callRecord(prepared.record, answer, outcome));
+        await this.#record(record);
       } catch (cause) {
         this.#options.onFatal(cause);
-        refuse(call, prepared.stream, notRecorded(cause));
-        return;
+        this.#refuse(call, prepared.stream, notRecorded(cause), record);
+        return null;
       }
     }
-    if (failed) refuse(call, prepared.stream, problemOf(error));
-    else if (prepared.stream === null) sink.json(200, JSON.stringify(response), {});
+    if (response === null) {
+      this.#refuse(call, prepared.stream, problemOf(error), record);
+      return null;
+    }
+    if (prepared.stream === null) sink.json(200, JSON.stringify(response), {});
     else sink.end(prepared.stream.end(answer));
+    this.#options.observe?.(observation(call, { status: 200, record, usage: answer.usage }));
+    return { head: prepared.head, answer, response };
   }
 
   /** Runs the upstream to its end, whether the client still reads or not. */
@@ -161,6 +195,7 @@ export class Gateway {
     answer: Answer,
   ): Promise<{ firstTokenAt: number | null; error?: unknown }> {
     let firstTokenAt: number | null = null;
+    const pulse = stream === null ? null : this.#pulse(sink);
     const context = {
       attemptId: session.attemptId,
       agentName: record.agentName,
@@ -174,6 +209,7 @@ export class Gateway {
         if (stream === null) continue;
         if (event.type !== 'prompt') firstTokenAt ??= this.#options.now();
         const part = stream.event(event);
+        pulse?.refresh();
         const room = part === '' ? undefined : sink.write(part);
         if (room !== undefined) await room;
       }
@@ -181,22 +217,31 @@ export class Gateway {
       return { firstTokenAt };
     } catch (error) {
       return { firstTokenAt, error: abort.signal.aborted ? abort.signal.reason : (error ?? 'unknown error') };
+    } finally {
+      clearInterval(pulse ?? undefined);
     }
   }
 
-  async #record(call: Parameters<Store['recordCall']>[0]): Promise<void> {
+  /** Comments, which every reader of server-sent events skips, while the weights change or a queue is long. */
+  #pulse(sink: AnswerSink): NodeJS.Timeout {
+    return setInterval(() => void sink.write(': waiting\n\n'), this.#options.pingMs ?? defaultPingMs);
+  }
+
+  async #record(call: Call): Promise<void> {
     if (this.#options.store === null) throw new Error('This gateway has no store.');
     await this.#options.store.recordCall(call);
   }
-}
 
-function refuse({ dialect, sink }: ModelCall, stream: DialectStream | null, problem: Problem): void {
-  if (stream !== null && sink.begun) {
-    sink.end(stream.error(problem));
-  } else {
-    // OpenAI's and Anthropic's clients retry by status unless this header says otherwise.
-    const headers: Record<string, string> = problem.retryable ? {} : { 'x-should-retry': 'false' };
-    sink.json(problem.status, JSON.stringify(dialect.error(problem)), headers);
+  #refuse(call: ModelCall, stream: DialectStream | null, problem: Problem, record?: Call): void {
+    const { dialect, sink } = call;
+    if (stream !== null && sink.begun) {
+      sink.end(stream.error(problem));
+    } else {
+      // OpenAI's and Anthropic's clients retry by status unless this header says otherwise.
+      const headers: Record<string, string> = problem.retryable ? {} : { 'x-should-retry': 'false' };
+      sink.json(problem.status, JSON.stringify(dialect.error(problem)), headers);
+    }
+    this.#options.observe?.(observation(call, { status: problem.status, code: problem.code, record }));
   }
 }
 

@@ -3,9 +3,12 @@
  * It knows stores and upstreams by their interfaces, and nothing of HTTP servers, engines or what is learnt from the calls.
  */
 export { type AccessRequest, createAccess, isLoopback } from './access.ts';
+export type { BudgetLimits } from './budget.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export { dialects } from './dialects.ts';
 export { type AnswerSink, Gateway } from './gateway.ts';
+export { covers, createKeyRing, type KeyRing, makeKey, type Scope, scopes } from './keys.ts';
+export type { CallObservation } from './observation.ts';
 export { type Problem, problemOf } from './problem.ts';
 export { RequestError } from './request-error.ts';
 export { addOwnReward } from './rewards.ts';

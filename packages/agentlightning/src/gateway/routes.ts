@@ -60,6 +60,17 @@ export class Routes {
     for (const { upstream } of this.#routes.values()) upstream.forget(attemptId);
   }
 
+  /** Which models cannot be answered now, and why. */
+  async obstacles(): Promise<string[]> {
+    const found = await Promise.all(
+      [...this.#routes.values()].map(async ({ alias, upstream }) => {
+        const obstacle = (await upstream.obstacle?.()) ?? null;
+        return obstacle === null ? null : `${alias}: ${obstacle}`;
+      }),
+    );
+    return found.filter((obstacle) => obstacle !== null);
+  }
+
   #notFound(model: string): RequestError {
     return new RequestError({
       code: 'model_not_found',

@@ -1,5 +1,8 @@
 import type { RolloutMode, SamplingParameters } from '../store/types.ts';
 import { mixSeed } from '../upstreams/index.ts';
+import { Budget, type BudgetLimits } from './budget.ts';
+import type { Given } from './given.ts';
+import { Replays } from './replays.ts';
 import { RequestError } from './request-error.ts';
 
 /** What a session's policy samples with, whatever the client asks for. */
@@ -21,6 +24,8 @@ export interface SessionOptions {
   agentName?: string;
   /** Default true. */
   recorded?: boolean;
+  /** Default: no bounds. */
+  budget?: BudgetLimits;
 }
 
 /** On whose behalf calls are made: one attempt, or everybody who may use a served policy. */
@@ -32,13 +37,15 @@ export class Session {
   readonly sampling: SessionSampling | null;
   readonly agentName: string | null;
   readonly recorded: boolean;
+  readonly budget: Budget;
+  readonly replays = new Replays<Given>();
   readonly #seed: number | null;
   readonly #drawSeed: () => number;
   readonly #calls = new Set<{ abort: AbortController; ended: Promise<void> }>();
   #sequence = 0;
   #closed = false;
 
-  constructor(options: SessionOptions, drawSeed: () => number) {
+  constructor(options: SessionOptions, { drawSeed, now }: { drawSeed: () => number; now: () => number }) {
     this.attemptId = options.attemptId;
     this.rolloutId = options.rolloutId;
     this.attemptNumber = options.attemptNumber ?? null;
@@ -46,6 +53,7 @@ export class Session {
     this.sampling = options.sampling ?? null;
     this.agentName = options.agentName ?? null;
     this.recorded = options.recorded ?? true;
+    this.budget = new Budget(options.budget ?? {}, now);
     this.#seed = options.seed;
     this.#drawSeed = drawSeed;
   }

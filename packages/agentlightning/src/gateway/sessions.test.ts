@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { createAccess } from './access.ts';
+import { createKeyRing, makeKey } from './keys.ts';
 import { Sessions } from './sessions.ts';
 
 const attempt = { attemptId: 'attempt-1', rolloutId: 'rollout-1', attemptNumber: 2, seed: 7, mode: 'train' } as const;
 const nobody = {
-  authorization: undefined,
-  apiKey: undefined,
+  key: null,
   host: 'localhost:80',
   rolloutId: undefined,
   attempt: undefined,
 };
 
 function bearer(key: string) {
-  return { ...nobody, authorization: `Bearer ${key}` };
+  return { ...nobody, key };
 }
 
 describe('Sessions', () => {
@@ -68,20 +68,19 @@ describe('createAccess', () => {
   const sessions = new Sessions();
   const token = sessions.open(attempt);
   const serve = sessions.serve({ attemptId: 'serve', rolloutId: 'serve', recorded: false });
-  const guarded = createAccess({ sessions, serve: null });
-  const open = createAccess({ sessions, serve });
-  const keyed = createAccess({ sessions, serve, adminKey: 'secret' });
+  const none = createKeyRing({ adminKey: undefined, now: Date.now });
+  const keys = createKeyRing({ adminKey: 'secret', now: Date.now });
+  const guarded = createAccess({ sessions, serve: null, keys: none, open: false });
+  const open = createAccess({ sessions, serve, keys: none, open: true });
+  const keyed = createAccess({ sessions, serve, keys, open: false });
 
-  it('knows an attempt by its token, in either header', () => {
+  it('knows an attempt by its token', () => {
     expect(guarded(bearer(token)).attemptId).toBe('attempt-1');
-    expect(guarded({ ...nobody, authorization: `bearer ${token}` }).attemptId).toBe('attempt-1');
-    expect(guarded({ ...nobody, apiKey: token }).attemptId).toBe('attempt-1');
   });
 
   it.each([
     ['no key', nobody, 401, 'missing_api_key'],
     ['an unknown key', bearer('sk-other'), 401, 'invalid_api_key'],
-    ['another scheme', { ...nobody, authorization: `Basic ${token}` }, 401, 'missing_api_key'],
     ['an unknown token', bearer('agl-unknown'), 401, 'invalid_api_key'],
   ])('refuses %s', (_, request, status, code) => {
     expect(() => guarded(request)).toThrow(expect.objectContaining({ status, code }) as Error);
@@ -121,6 +120,16 @@ describe('createAccess', () => {
     expect(keyed({ ...bearer('secret'), host: 'models.example' })).toBe(serve);
     expect(() => keyed(nobody)).toThrow('A key is needed');
     expect(() => keyed(bearer('secret2'))).toThrow('not known here');
-    expect(() => createAccess({ sessions, serve: null, adminKey: 'secret' })(bearer('secret'))).toThrow('no attempt');
+    const attemptsAlone = createAccess({ sessions, serve: null, keys, open: false });
+    expect(() => attemptsAlone(bearer('secret'))).toThrow('names no attempt');
+    const grader = makeKey('secret', { scope: 'grader', expiresAt: Date.now() + 60_000 });
+    expect(() => keyed(bearer(grader))).toThrow('A key of scope "grader" names no attempt');
+  });
+
+  it('may be open to this machine and have an admin key for others', () => {
+    const both = createAccess({ sessions, serve, keys, open: true });
+    expect(both(nobody)).toBe(serve);
+    expect(both({ ...bearer('secret'), host: 'models.example' })).toBe(serve);
+    expect(() => both({ ...nobody, host: 'models.example' })).toThrow('localhost alone');
   });
 });

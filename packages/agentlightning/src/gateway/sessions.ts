@@ -12,6 +12,8 @@ export interface SessionsOptions {
   newSecret?: () => string;
   /** Default: a random unsigned 32-bit integer. */
   drawSeed?: () => number;
+  /** UTC milliseconds. */
+  now?: () => number;
 }
 
 export type TokenOwner = { state: 'live'; session: Session } | { state: 'ended' } | { state: 'unknown' };
@@ -25,11 +27,12 @@ export class Sessions {
   readonly #ended = new Set<string>();
   readonly #listeners: ((attemptId: string) => void)[] = [];
   readonly #newSecret: () => string;
-  readonly #drawSeed: () => number;
+  readonly #sources: { drawSeed: () => number; now: () => number };
 
   constructor(options: SessionsOptions = {}) {
     this.#newSecret = options.newSecret ?? (() => randomBytes(32).toString('base64url'));
-    this.#drawSeed = options.drawSeed ?? (() => randomInt(2 ** 32));
+    const { drawSeed = () => randomInt(2 ** 32), now = Date.now } = options;
+    this.#sources = { drawSeed, now };
   }
 
   /** @returns the attempt's token, which is kept nowhere */
@@ -44,14 +47,14 @@ export class Sessions {
     const token = `${prefix}${this.#newSecret()}`;
     const digest = sha256(token);
     const key = digest.toString('base64');
-    this.#live.set(key, { digest, session: new Session(options, this.#drawSeed) });
+    this.#live.set(key, { digest, session: new Session(options, this.#sources) });
     this.#keys.set(options.attemptId, key);
     return token;
   }
 
   /** A session without a token of its own, for calls that belong to no rollout. */
   serve(options: Pick<SessionOptions, 'attemptId' | 'rolloutId' | 'recorded'>): Session {
-    return new Session({ ...options, seed: null, mode: 'serve' }, this.#drawSeed);
+    return new Session({ ...options, seed: null, mode: 'serve' }, this.#sources);
   }
 
   /** The token dies at once; resolves when the attempt's calls under way have been aborted and recorded. Idempotent. */

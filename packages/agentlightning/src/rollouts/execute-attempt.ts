@@ -7,7 +7,7 @@ import { type Grader, GraderError, type RewardSource } from './graders/grader.ts
 import { parseRewardLine, rewardName } from './rewards.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
 import type { Scratch } from './scratch.ts';
-import type { AttemptSampling, Sessions } from './sessions.ts';
+import type { AttemptBudget, AttemptSampling, Sessions } from './sessions.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface AttemptContext {
@@ -23,6 +23,7 @@ export interface AttemptContext {
   scratch: Scratch;
   /** Absent: attempts share the agent's working directory. */
   workspaces?: Workspaces | undefined;
+  budget?: AttemptBudget | undefined;
 }
 
 export interface ExecutedAttempt {
@@ -100,14 +101,14 @@ async function runAndJudge(
 
 async function runAgent(
   { rollout, attempt, task }: Claim,
-  { sessions, scratch, sampling, runner, baseUrl, model }: AttemptContext,
+  { sessions, scratch, sampling, budget = {}, runner, baseUrl, model }: AttemptContext,
   { workspace, signal }: Place,
 ): Promise<AgentExit> {
   const { id: rolloutId, mode, seed } = rollout;
   const { id: attemptId, number: attemptNumber } = attempt;
   const taskJson = JSON.stringify(task.input);
   const parameters = sampling[mode];
-  const session = { attemptId, rolloutId, attemptNumber, mode, seed };
+  const session = { attemptId, rolloutId, attemptNumber, mode, seed, budget };
   try {
     const token = sessions.open(parameters ? { ...session, sampling: parameters } : session);
     const taskFile = scratch.writeTask(attemptId, taskJson);

@@ -7,7 +7,7 @@ import type { GraderSpec } from './graders/spec.ts';
 import { countedReward } from './rewards.ts';
 import type { AgentSpec } from './runners/runner.ts';
 import { createRunner } from './runners/runners.ts';
-import type { AttemptSampling, Sessions } from './sessions.ts';
+import type { AttemptBudget, AttemptSampling, Sessions } from './sessions.ts';
 import { judgeTrials, type Trial } from './trials.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -19,6 +19,7 @@ export interface PreflightOptions {
   baseUrl: string;
   model: string;
   workspaces?: Workspaces | undefined;
+  budget?: AttemptBudget | undefined;
   sampling?: Partial<Record<RolloutMode, AttemptSampling>>;
   /** Of the run that is about to start; the trials belong to the run `<runId>-preflight`. */
   runId: string;

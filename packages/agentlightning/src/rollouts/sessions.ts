@@ -10,6 +10,15 @@ export interface AttemptSampling {
   maxTokens?: number;
 }
 
+/** What one attempt may use of models; absent ones are not bounded. */
+export interface AttemptBudget {
+  calls?: number | undefined;
+  /** Of prompts and answers together. */
+  tokens?: number | undefined;
+  /** Wall time from the first call on. */
+  seconds?: number | undefined;
+}
+
 export interface AttemptSession {
   attemptId: string;
   rolloutId: string;
@@ -18,6 +27,7 @@ export interface AttemptSession {
   /** Seeds the sampling of the attempt's calls. */
   seed: number;
   sampling?: AttemptSampling;
+  budget?: AttemptBudget;
 }
 
 /** The gateway's side of an attempt, as much of it as a controller needs. */

@@ -6,6 +6,10 @@ export class CallsUnderWay {
   readonly #calls = new Set<AbortController>();
   #whenNone: (() => void) | null = null;
 
+  get count(): number {
+    return this.#calls.size;
+  }
+
   /** @returns the call's controller, aborted when `response` closes before it was answered */
   begin(response: ServerResponse): AbortController {
     const abort = new AbortController();

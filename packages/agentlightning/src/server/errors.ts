@@ -3,9 +3,14 @@ import { type Dialect, type Problem, problemOf } from '../gateway/index.ts';
 import type { Json } from '../store/types.ts';
 
 /** Every error of the application in the shape that its route's clients know. */
-export function mountErrors(app: FastifyInstance, dialects: readonly Dialect[]): void {
+export function mountErrors(
+  app: FastifyInstance,
+  dialects: readonly Dialect[],
+  onRefused: (request: FastifyRequest, problem: Problem) => void,
+): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const problem = httpProblem(error) ?? problemOf(error);
+    onRefused(request, problem);
     return reply
       .code(problem.status)
       .header('x-should-retry', 'false')
@@ -20,6 +25,7 @@ export function mountErrors(app: FastifyInstance, dialects: readonly Dialect[]):
       field: null,
       retryable: false,
     };
+    onRefused(request, problem);
     return reply.code(404).send(shape(request, dialects, problem));
   });
 }

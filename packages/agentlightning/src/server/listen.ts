@@ -5,6 +5,8 @@ import { isLoopback } from '../gateway/index.ts';
 export interface ListenOptions {
   host: string;
   port: number;
+  /** HTTPS. */
+  secure: boolean;
 }
 
 /** @throws {UserError} when another machine could reach a server that asks for no key */
@@ -24,7 +26,7 @@ export function assertGuarded(host: string, adminKey: string | undefined): void 
  * @returns the base URL for programs on this machine, without a slash at its end
  * @throws {UserError} that names the port or address and what to do
  */
-export async function listen(app: FastifyInstance, { host, port }: ListenOptions): Promise<string> {
+export async function listen(app: FastifyInstance, { host, port, secure }: ListenOptions): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (cause) {
@@ -33,7 +35,7 @@ export async function listen(app: FastifyInstance, { host, port }: ListenOptions
   const address = app.server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${local.includes(':') ? `[${local}]` : local}:${bound}`;
+  return `${secure ? 'https' : 'http'}://${local.includes(':') ? `[${local}]` : local}:${bound}`;
 }
 
 function listenError(host: string, port: number, cause: unknown): unknown {

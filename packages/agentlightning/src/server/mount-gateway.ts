@@ -3,6 +3,7 @@ import type { AccessRequest, Dialect, Gateway, Routes, Session } from '../gatewa
 import { RequestError } from '../gateway/index.ts';
 import type { Json } from '../store/types.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
+import { keyOf } from './key-of.ts';
 import { ReplySink } from './reply-sink.ts';
 
 declare module 'fastify' {
@@ -66,18 +67,11 @@ export function mountGateway(app: FastifyInstance, mounted: MountedGateway): voi
 export function sessionOf({ access }: Pick<MountedGateway, 'access'>, request: FastifyRequest): Session {
   const { rolloutId, attempt } = request.params as BaseParameters;
   return access({
-    authorization: request.headers.authorization,
-    apiKey: apiKeyOf(request),
+    key: keyOf(request),
     host: request.headers.host,
     rolloutId,
     attempt,
   });
-}
-
-/** Anthropic's clients send `x-api-key`, Google's `x-goog-api-key` or the query's `key`. */
-function apiKeyOf({ headers, query }: FastifyRequest): string | undefined {
-  const keys = [headers['x-api-key'], headers['x-goog-api-key'], (query as Record<string, unknown>).key];
-  return keys.find((key): key is string => typeof key === 'string' && key !== '');
 }
 
 async function answerCall(
@@ -95,8 +89,20 @@ async function answerCall(
     path: path.replace('*', () => (request.params as BaseParameters)['*'] ?? ''),
     session,
     agentName,
+    idempotencyKey: idempotencyKeyOf(request),
     abort: callsUnderWay.begin(reply.raw),
     sink: new ReplySink(reply.raw, closing),
+  });
+}
+
+function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && key !== '' && key.length <= 255) return key;
+  throw new RequestError({
+    code: 'invalid_idempotency_key',
+    field: 'Idempotency-Key',
+    message: 'An idempotency key has 1 to 255 characters.',
   });
 }
 

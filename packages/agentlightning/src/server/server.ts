@@ -2,7 +2,9 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import {
   addOwnReward,
+  type CallObservation,
   createAccess,
+  createKeyRing,
   dialects,
   Gateway,
   RequestError,
@@ -11,10 +13,13 @@ import {
 } from '../gateway/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Json } from '../store/types.ts';
+import { type CallMetrics, createCallMetrics } from './call-metrics.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { mountErrors } from './errors.ts';
 import { assertGuarded, listen } from './listen.ts';
+import { type Log, refusal } from './log.ts';
 import { mountGateway, sessionOf } from './mount-gateway.ts';
+import { mountOperations } from './mount-operations.ts';
 import { mountTracing } from './mount-tracing.ts';
 
 const maxBodyBytes = 32 * 1024 * 1024;
@@ -29,11 +34,16 @@ export interface ServerOptions {
   /** Default: 0, any free port. */
   port?: number;
   adminKey?: string;
+  /** Certificate chain and private key in PEM: HTTPS instead of HTTP. */
+  tls?: { cert: string; key: string };
   /**
-   * Answer calls that come without an attempt's token: with the admin key when there is one, else from this machine alone.
-   * They are recorded under `attempt` when it is given.
+   * Answer calls that come without an attempt's token: with the admin key, or, where there is none or `open` says so, also
+   * without a key from this machine. They are recorded under `attempt` when it is given.
    */
-  serve?: { attempt?: { attemptId: string; rolloutId: string } };
+  serve?: { attempt?: { attemptId: string; rolloutId: string }; open?: boolean };
+  log?: Log;
+  /** See `GatewayOptions.pingMs`. */
+  pingMs?: number;
   /** A call could not be recorded, for instance because the disk is full. */
   onFatal: (error: unknown) => void;
   newId?: () => string;
@@ -54,6 +64,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   assertGuarded(host, options.adminKey);
   const app = Fastify({
     logger: false,
+    ...(options.tls === undefined ? {} : { https: options.tls }),
     bodyLimit: maxBodyBytes,
     // For receiving a request; answers may take as long as they need.
     requestTimeout: 120_000,
@@ -63,10 +74,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.removeContentTypeParser('text/plain');
   const callsUnderWay = new CallsUnderWay();
   let closing = false;
-  mountErrors(app, dialects);
-  mount(app, options, callsUnderWay, () => closing);
+  const metrics = createCallMetrics({ underWay: () => callsUnderWay.count });
+  mountErrors(app, dialects, (request, problem) => {
+    metrics.refused(problem.code);
+    options.log?.(refusal(request, problem));
+  });
+  mount(app, options, { callsUnderWay, metrics, closing: () => closing });
   options.sessions.onClosed((attemptId) => options.routes.forget(attemptId));
-  const url = await listen(app, { host, port: options.port ?? 0 });
+  const url = await listen(app, { host, port: options.port ?? 0, secure: options.tls !== undefined });
 
   return {
     url,
@@ -81,20 +96,41 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-function mount(
-  app: FastifyInstance,
-  options: ServerOptions,
-  callsUnderWay: CallsUnderWay,
-  closing: () => boolean,
-): void {
-  const { sessions, routes, store, onFatal, newId = uuidv7, now = Date.now } = options;
-  const access = createAccess({
-    sessions,
-    serve: serveSession(options),
-    ...(options.adminKey === undefined ? {} : { adminKey: options.adminKey }),
+interface Parts {
+  callsUnderWay: CallsUnderWay;
+  metrics: CallMetrics;
+  closing: () => boolean;
+}
+
+function mount(app: FastifyInstance, options: ServerOptions, { callsUnderWay, metrics, closing }: Parts): void {
+  const { sessions, routes, store, adminKey, log, newId = uuidv7, now = Date.now } = options;
+  const keys = createKeyRing({ adminKey, now });
+  const open = options.serve?.open ?? adminKey === undefined;
+  const access = createAccess({ sessions, serve: serveSession(options), keys, open });
+  const observe = (call: CallObservation) => {
+    metrics.observe(call);
+    log?.({ event: 'call', ...call });
+  };
+  let unwritable: string | null = null;
+  const onFatal = (error: unknown) => {
+    unwritable = `The store cannot be written to: ${error instanceof Error ? error.message : String(error)}`;
+    options.onFatal(error);
+  };
+  const obstacles = async () => {
+    if (closing()) return ['The server is shutting down.'];
+    return [...(unwritable === null ? [] : [unwritable]), ...(await routes.obstacles())];
+  };
+  const { pingMs } = options;
+  const gateway = new Gateway({
+    routes,
+    store,
+    onFatal,
+    newId,
+    now,
+    observe,
+    ...(pingMs === undefined ? {} : { pingMs }),
   });
-  const gateway = new Gateway({ routes, store, onFatal, newId, now });
-  app.get('/healthz', () => ({ status: 'ok' }));
+  mountOperations(app, { metrics, keys, adminKey, obstacles });
   mountGateway(app, { gateway, dialects, routes, access, callsUnderWay, closing });
   mountTracing(app, { store, access, onFatal, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {

@@ -4,13 +4,15 @@ import { createEmbeddedEngine } from '@agentlightning/engine';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
-import { type Route, Routes, Sessions } from '../../gateway/index.ts';
-import { createServer } from '../../server/index.ts';
+import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
+import { createServer, type ServerOptions } from '../../server/index.ts';
+import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
 import { withStore } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
-import { policyUpstream, runFolder } from '../stack.ts';
+import { openedLog, policyUpstream, runFolder } from '../stack.ts';
+import { readTls } from '../tls.ts';
 
 interface ServeFlags {
   store: string;
@@ -18,6 +20,9 @@ interface ServeFlags {
   port: number;
   name: string;
   config?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+  log?: string;
   json?: boolean;
 }
 
@@ -29,12 +34,15 @@ export function registerServe(program: Command): void {
     .option('--store <file>', 'store of the run whose policy is served', '.agl/store.db')
     .option(
       '--host <address>',
-      'address to listen on; any but this machine itself needs the variable AGL_ADMIN_KEY',
+      'address to listen on; on any but this machine itself every call needs a key',
       '127.0.0.1',
     )
     .option('--port <n>', 'port to listen on', port, 8080)
     .option('--name <model>', 'model name that clients ask for', 'policy')
     .option('--config <file>', 'serve the "models" of this configuration; without [model], them alone')
+    .option('--tls-cert <file>', 'serve HTTPS with this certificate chain (PEM)')
+    .option('--tls-key <file>', 'and its private key (PEM)')
+    .option('--log <file>', 'append a JSON line for each call and each refused request; "-" is standard error')
     .option('--json', 'print the address as JSON')
     .addHelpText(
       'after',
@@ -49,7 +57,8 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
     const { routes, what } = await openRoutes(model, flags, closing);
     const [first] = routes;
     if (first === undefined) throw nothingToServe(flags.config ?? '');
-    const adminKey = process.env.AGL_ADMIN_KEY;
+    const { key: adminKey, source } = adminKeyFor(resolve(flags.store));
+    const open = isLoopback(flags.host) && !process.env.AGL_ADMIN_KEY;
     const { promise: failed, reject } = withRejection();
     const server = await createServer({
       store: null,
@@ -57,21 +66,45 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
       routes: new Routes(routes, first.alias),
       host: flags.host,
       port: flags.port,
-      serve: {},
+      serve: { open },
+      adminKey,
       onFatal: reject,
-      ...(adminKey ? { adminKey } : {}),
+      ...tlsOf(flags),
+      ...openedLog(flags.log, closing),
     });
     closing.add(() => server.close());
     const url = `${server.url}/v1`;
     process.stdout.write(
       flags.json
         ? `${JSON.stringify({ url, model: first.alias, ...what })}\n`
-        : `Serving ${what.folder ?? 'models'}\n  as ${routes.map(({ alias }) => `"${alias}"`).join(', ')} at ${url}\n  Ctrl-C ends it.\n`,
+        : [
+            `Serving ${what.folder ?? 'models'}`,
+            `  as ${routes.map(({ alias }) => `"${alias}"`).join(', ')} at ${url}`,
+            `  ${exposure(flags.host, { open, source })}`,
+            '  Ctrl-C ends it.\n',
+          ].join('\n'),
     );
     await Promise.race([terminated(), failed]);
   } finally {
     await closing.run();
   }
+}
+
+/** What can be reached by whom, in words: nobody should open a port without having read it. */
+function exposure(host: string, { open, source }: { open: boolean; source: string }): string {
+  if (open) return 'Programs on this machine need no key; nobody else reaches it.';
+  const reach = isLoopback(host) ? 'From this machine' : `From every machine that reaches ${host}`;
+  return `${reach}: the models, with the key in ${source}; /healthz and /readyz without one.`;
+}
+
+function tlsOf({ tlsCert, tlsKey }: ServeFlags): Pick<ServerOptions, 'tls'> {
+  if (tlsCert !== undefined && tlsKey !== undefined) return { tls: readTls({ cert: tlsCert, key: tlsKey }) };
+  if (tlsCert === undefined && tlsKey === undefined) return {};
+  throw new UserError({
+    code: 'tls_incomplete',
+    message: `HTTPS needs both --tls-cert and --tls-key; ${tlsCert === undefined ? '--tls-cert' : '--tls-key'} is missing.`,
+    hint: 'Give both, or none for HTTP.',
+  });
 }
 
 /** The policy of `model`, or of the newest run, and the models of a configuration. */

@@ -13,6 +13,8 @@ export interface AglResult {
 export interface RunningAgl {
   child: ChildProcessWithoutNullStreams;
   ended: Promise<AglResult>;
+  /** Standard output so far. */
+  output(): string;
   /** Resolves when a line of standard output matches. */
   line(pattern: RegExp): Promise<void>;
 }
@@ -31,6 +33,7 @@ export function startAgl(args: string[], env: Record<string, string> = {}): Runn
   });
   return {
     child,
+    output: () => result.stdout,
     ended: new Promise((resolve, reject) => {
       child.on('error', reject);
       child.on('close', (code, signal) => resolve({ ...result, code, signal }));

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Route, Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
+import { type BudgetLimits, type Route, Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { RolloutMode } from '../../store/types.ts';
@@ -15,7 +15,12 @@ export interface StartedGateway {
   sessions: Sessions;
   fatal: unknown[];
   /** A new attempt with its token. */
-  attempt(options?: { seed?: number; mode?: RolloutMode; sampling?: SessionSampling }): Promise<OpenAttempt>;
+  attempt(options?: {
+    seed?: number;
+    mode?: RolloutMode;
+    sampling?: SessionSampling;
+    budget?: BudgetLimits;
+  }): Promise<OpenAttempt>;
   close(): Promise<void>;
 }
 
@@ -25,7 +30,7 @@ export interface OpenAttempt {
   token: string;
 }
 
-export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve'>> & { routes?: Route[] };
+export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve' | 'log'>> & { routes?: Route[] };
 
 /** The whole of it: SQLite store, sessions, HTTP, and an embedded upstream over a scripted engine under the alias "policy". */
 export async function startGateway(
@@ -47,7 +52,7 @@ export async function startGateway(
     store,
     sessions,
     fatal,
-    async attempt({ seed = 1, mode = 'train', sampling } = {}) {
+    async attempt({ seed = 1, mode = 'train', sampling, budget = {} } = {}) {
       rollouts += 1;
       const id = `rollout-${rollouts}`;
       const request = { runId: 'run', taskId: 'task', groupId: 'group', mode, step: 0, seed, maxAttempts: 1 };
@@ -57,7 +62,7 @@ export async function startGateway(
       const names = { attemptId: claim.attempt.id, rolloutId: id };
       const { number: attemptNumber } = claim.attempt;
       const forced = sampling === undefined ? {} : { sampling };
-      return { ...names, token: sessions.open({ ...names, attemptNumber, seed, mode, ...forced }) };
+      return { ...names, token: sessions.open({ ...names, attemptNumber, seed, mode, budget, ...forced }) };
     },
     async close() {
       await server.close({ graceMs: 0 });
