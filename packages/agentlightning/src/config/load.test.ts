@@ -128,7 +128,7 @@ describe('mistakes', () => {
   it.each([
     [{ algorithm: { learningrat: 1 } }, 'algorithm.learningrat: did you mean "learningRate"?'],
     [{ algoritm: {} }, 'algoritm: did you mean "algorithm"?'],
-    [{ server: { xyz: 1 } }, 'server.xyz: unknown key; known here: host, port'],
+    [{ server: { xyz: 1 } }, 'server.xyz: unknown key; known here: host, port, tls, log'],
     [{ policy: { model: 'm', adapter: { rnak: 1, alpha: 2, rank: 8 } } }, 'policy.adapter.rnak: did you mean "rank"?'],
     [{ agent: { module: 'a', timeoutSecond: 1 } }, 'agent.timeoutSecond: did you mean "timeoutSeconds"?'],
     [{ agent: { comand: 'a', command: 'a' } }, 'agent.comand: did you mean "command"?'],
