@@ -31,6 +31,7 @@ describe('models of the configuration', () => {
     ]);
     expect(lines).toEqual([
       'judge: vllm 0.32.0, the server renders the messages, context 2048 tokens; its calls can be trained on.',
+      'titles: an OpenAI-compatible service, the server renders the messages; its calls cannot be trained on: it gives no token ids.',
     ]);
   });
 

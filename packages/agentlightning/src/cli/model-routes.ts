@@ -17,16 +17,15 @@ export interface ModelRoutesOptions {
  * @throws {UpstreamError} for a server that does not answer
  */
 export async function openModelRoutes({ models, env, note }: ModelRoutesOptions): Promise<Route[]> {
-  return Promise.all(
-    models.map(async (model) => {
-      const upstream = await openModel(model, env);
-      if (upstream.capabilities !== undefined) note(capabilityStatement(model.alias, upstream.capabilities));
-      return {
-        ...{ alias: model.alias, upstream, recorded: model.recorded },
-        ...(model.agentName === undefined ? {} : { agentName: model.agentName }),
-      };
-    }),
+  const routes = await Promise.all(
+    models.map(async (model) => ({
+      ...{ alias: model.alias, upstream: await openModel(model, env), recorded: model.recorded },
+      ...(model.agentName === undefined ? {} : { agentName: model.agentName }),
+    })),
   );
+  for (const { alias, upstream } of routes)
+    if (upstream.capabilities !== undefined) note(capabilityStatement(alias, upstream.capabilities));
+  return routes;
 }
 
 function openModel(model: ModelConfig, env: ModelRoutesOptions['env']) {

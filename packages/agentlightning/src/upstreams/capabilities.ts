@@ -26,10 +26,8 @@ export function capabilityStatement(alias: string, found: Capabilities): string 
       ? `prompts go as token ids (rendered with the ${found.renderedBy === 'folder' ? "folder's" : "server's"} own template)`
       : 'the server renders the messages';
   const context = found.contextTokens === null ? '' : `, context ${found.contextTokens} tokens`;
-  const verdict =
-    found.untrainable === null
-      ? 'its calls can be trained on'
-      : `its calls are recorded and cannot be trained on: ${found.untrainable}`;
+  if (found.untrainable !== null)
+    return `${alias}: ${found.server}, ${way}${context}; its calls cannot be trained on: ${found.untrainable}.`;
   const adapters = found.adapters ? '' : '; adapters cannot be loaded while it runs';
-  return `${alias}: ${found.server}, ${way}${context}; ${verdict}${adapters}.`;
+  return `${alias}: ${found.server}, ${way}${context}; its calls can be trained on${adapters}.`;
 }

@@ -1,6 +1,6 @@
-import type { UntrainableReason } from '../store/types.ts';
 import { parseEvent } from './http.ts';
 import { brokenStream } from './http-errors.ts';
+import { TokenDoubts } from './token-doubts.ts';
 import { logProbOf, numbersOf } from './tokens-from-json.ts';
 import type { ToolCall, TurnEvent } from './upstream.ts';
 
@@ -9,6 +9,7 @@ interface ChoiceState {
   /** The call whose arguments are coming, by its index in the protocol. */
   open: { index: number; call: ToolCall } | null;
   calls: number;
+  doubts: TokenDoubts;
   finished: boolean;
 }
 
@@ -78,7 +79,8 @@ export class OpenAiStream {
       yield { type: 'usage', promptTokens, completionTokens };
       // A token that no event told of leaves a gap that nobody could see in the ids.
       const gap = this.#tokens !== null && this.#told !== completionTokens;
-      if (gap) for (const choice of this.#choices.keys()) yield doubt(choice, 'missing_token_ids');
+      if (gap)
+        for (const choice of this.#choices.keys()) yield { type: 'untrainable', choice, reason: 'missing_token_ids' };
     }
   }
 
@@ -92,7 +94,7 @@ export class OpenAiStream {
   *#readChoice(part: ChunkChoice): Generator<TurnEvent> {
     const choice = part.index ?? 0;
     const state = this.#state(choice);
-    if (this.#tokens !== null) yield* this.#readTokens(choice, part, this.#tokens);
+    if (this.#tokens !== null) yield* this.#readTokens(choice, state, part, this.#tokens);
     const { content, tool_calls: pieces, ...delta } = part.delta ?? {};
     const reasoning = delta.reasoning ?? delta.reasoning_content;
     if (typeof reasoning === 'string' && reasoning !== '') {
@@ -107,7 +109,12 @@ export class OpenAiStream {
     if (typeof part.finish_reason === 'string') yield* this.#finish(choice, state, part.finish_reason);
   }
 
-  *#readTokens(choice: number, part: ChunkChoice, { policyVersion, texts }: ReadTokens): Generator<TurnEvent> {
+  *#readTokens(
+    choice: number,
+    state: ChoiceState,
+    part: ChunkChoice,
+    { policyVersion, texts }: ReadTokens,
+  ): Generator<TurnEvent> {
     const ids = numbersOf(part.token_ids) ?? [];
     const told = part.logprobs?.content ?? [];
     if (ids.length === 0 && told.length === 0) return;
@@ -115,10 +122,8 @@ export class OpenAiStream {
     const named = texts ? { texts: told.map(({ token }) => String(token)) } : {};
     this.#told += ids.length;
     yield { type: 'tokens', choice, ids, logProbs, policyVersion, ...named };
-    if (ids.length === logProbs.length) return;
-    const reason =
-      ids.length === 0 ? 'missing_token_ids' : logProbs.length === 0 ? 'missing_log_probs' : 'length_mismatch';
-    yield doubt(choice, reason);
+    if (ids.length === 0) state.doubts.idsMissing();
+    state.doubts.told(ids.length, logProbs.length);
   }
 
   *#readCall(choice: number, state: ChoiceState, piece: CallPiece): Generator<TurnEvent> {
@@ -142,6 +147,8 @@ export class OpenAiStream {
     if (state.finished) return;
     state.finished = true;
     yield* closeCall(choice, state);
+    const { reason: doubt } = state.doubts;
+    if (doubt !== null) yield { type: 'untrainable', choice, reason: doubt };
     const known = reason === 'length' || reason === 'tool_calls' ? reason : 'stop';
     yield { type: 'finish', choice, reason: known, rawText: state.text };
   }
@@ -149,15 +156,11 @@ export class OpenAiStream {
   #state(index: number): ChoiceState {
     let state = this.#choices.get(index);
     if (state === undefined) {
-      state = { text: '', open: null, calls: 0, finished: false };
+      state = { text: '', open: null, calls: 0, doubts: new TokenDoubts(), finished: false };
       this.#choices.set(index, state);
     }
     return state;
   }
-}
-
-function doubt(choice: number, reason: UntrainableReason): TurnEvent {
-  return { type: 'untrainable', choice, reason };
 }
 
 function* closeCall(choice: number, state: ChoiceState): Generator<TurnEvent> {

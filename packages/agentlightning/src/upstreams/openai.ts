@@ -1,3 +1,4 @@
+import type { Capabilities } from './capabilities.ts';
 import { ModelServer, type ModelServerOptions } from './http.ts';
 import { requestBody } from './openai-request.ts';
 import { OpenAiStream } from './openai-stream.ts';
@@ -22,6 +23,7 @@ export function createOpenAiUpstream({ baseUrl, modelId, ...options }: OpenAiUps
     name: options.name,
     policy: null,
     modelId,
+    capabilities: unasked,
     forget() {},
     generate(turn, context) {
       const stream = new OpenAiStream((choice, index) => context.toolCallId(choice, index));
@@ -36,6 +38,13 @@ export function createOpenAiUpstream({ baseUrl, modelId, ...options }: OpenAiUps
     },
   };
 }
+
+/** Nobody is asked: such a service may charge for every answer. */
+const unasked: Capabilities = {
+  ...{ server: 'an OpenAI-compatible service', way: 'chat', renderedBy: 'server', contextTokens: null },
+  ...{ tokenInput: false, tokenIds: false, logProbs: false, adapters: false },
+  untrainable: 'it gives no token ids',
+};
 
 /** @throws {UpstreamError} for a raw prompt */
 export function assertMessages(turn: Turn, name: string): void {

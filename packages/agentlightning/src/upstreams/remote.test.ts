@@ -177,6 +177,17 @@ describe('ids that a server does not tell', () => {
     expect(idsOf(events)).toEqual([]);
   });
 
+  it.each([
+    ['vllm', 'tokens'],
+    ['vllm', 'chat'],
+    ['llamacpp', 'tokens'],
+  ] as const)('%s, %s: an event that was lost leaves a gap, which is found', async (kind, way) => {
+    const { server, upstream } = await start({ kind, script: () => 'one two' }, { way });
+    server.order({ kind: 'lost-event' });
+    const events = await eventsOf(upstream.generate(turnOf(), contextOf()));
+    expect(events).toContainEqual({ type: 'untrainable', choice: 0, reason: 'missing_token_ids' });
+  });
+
   it('llama.cpp: characters of several tokens, whose ids its stream leaves out', async () => {
     const { upstream } = await start({ kind: 'llamacpp', script: () => 'a 😀 b' });
     const streamed = await eventsOf(upstream.generate(turnOf(), contextOf()));
@@ -204,6 +215,18 @@ describe('vllm', () => {
     expect(told(events)).toEqual({ ids: request?.answers[0]?.ids, logProbs: request?.answers[0]?.logProbs });
     expect(events.find(({ type }) => type === 'tool-call')).toMatchObject({ call: { arguments: '{"a":1}' } });
     expect(upstream.capabilities).toMatchObject({ way: 'chat', renderedBy: 'server' });
+  });
+
+  it.each([
+    ['no-ids', 'missing_token_ids'],
+    ['no-log-probs', 'missing_log_probs'],
+    ['lost-log-prob', 'length_mismatch'],
+  ] as const)('marks an answer untrainable the chat way, too: %s', async (kind, reason) => {
+    const { server, upstream } = await start({ script: () => 'one two' }, { way: 'chat' });
+    server.order({ kind });
+    const events = await eventsOf(upstream.generate(turnOf(), contextOf()));
+    expect(textOf(events)).toBe('one two');
+    expect(events).toContainEqual({ type: 'untrainable', choice: 0, reason });
   });
 
   it('serves each version under a name of its own; calls under way finish on theirs', async () => {

@@ -1,4 +1,3 @@
-import type { UntrainableReason } from '../store/types.ts';
 import { AnswerText } from './answer-text.ts';
 import type { Capabilities } from './capabilities.ts';
 import { type AnswerFormats, defaultFormats } from './formats.ts';
@@ -8,6 +7,7 @@ import { allChoices, pushed } from './pushed.ts';
 import { mixSeed } from './seeds.ts';
 import type { AnswerDecoder, ChatTemplate, Tokenizer } from './text.ts';
 import { ThinkingParser } from './thinking.ts';
+import { TokenDoubts } from './token-doubts.ts';
 import type { TokenServer } from './token-server.ts';
 import type { Message, Turn, TurnEvent, Upstream, UpstreamContext } from './upstream.ts';
 import { contextLengthExceeded, UpstreamError } from './upstream-error.ts';
@@ -100,7 +100,7 @@ async function answerChoice(
   const { tokenizer, serverText = false } = options;
   const text = createText(options, { turn, context, prompt, emit }, choice);
   const sampled: number[] = [];
-  const doubts = { missingIds: false, unequal: false, logProbs: 0 };
+  const doubts = new TokenDoubts();
   const { temperature, topP, topK, stop } = sampling;
   const finish = await options.server.sample(
     {
@@ -111,12 +111,11 @@ async function answerChoice(
     ({ ids, logProbs, policyVersion, text: decoded = '', promptIds }) => {
       if (promptIds !== undefined && !sameIds(prompt.ids, promptIds)) throw promptChanged(options.name);
       if (ids === null) {
-        doubts.missingIds = true;
+        doubts.idsMissing();
         text.pushText(decoded);
         return;
       }
-      doubts.unequal ||= logProbs.length !== ids.length;
-      doubts.logProbs += logProbs.length;
+      doubts.told(ids.length, logProbs.length);
       for (const id of ids) sampled.push(id);
       const texts = turn.wantLogProbs && !serverText ? { texts: ids.map((id) => tokenizer.decode([id])) } : {};
       emit({ type: 'tokens', choice, ids, logProbs, policyVersion, ...texts });
@@ -129,23 +128,13 @@ async function answerChoice(
     },
   );
   text.end();
-  const reason = untrainableReason(doubts);
+  const { reason } = doubts;
   if (reason !== null) emit({ type: 'untrainable', choice, reason });
   const called = text.toolCalls.length > 0 && finish === 'stop';
   emit({ type: 'finish', choice, reason: called ? 'tool_calls' : finish, rawText: text.raw });
   const message: Message = { role: 'assistant', content: text.content };
   if (text.toolCalls.length > 0) message.toolCalls = text.toolCalls;
-  return { message, ids: doubts.missingIds ? null : Int32Array.from(sampled) };
-}
-
-function untrainableReason(doubts: {
-  missingIds: boolean;
-  unequal: boolean;
-  logProbs: number;
-}): UntrainableReason | null {
-  if (doubts.missingIds) return 'missing_token_ids';
-  if (!doubts.unequal) return null;
-  return doubts.logProbs === 0 ? 'missing_log_probs' : 'length_mismatch';
+  return { message, ids: reason === 'missing_token_ids' ? null : Int32Array.from(sampled) };
 }
 
 function createText(

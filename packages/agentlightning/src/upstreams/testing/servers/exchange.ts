@@ -42,6 +42,11 @@ export function untilGone({ response }: Pick<Exchange, 'response'>): Promise<nev
   });
 }
 
+/** The event of the second token is lost. */
+export function losesEvent({ fault }: Pick<Exchange, 'fault'>, place: number): boolean {
+  return fault?.kind === 'lost-event' && place === 1;
+}
+
 /**
  * The ordered fault, when its time has come; resolves where there is none.
  *

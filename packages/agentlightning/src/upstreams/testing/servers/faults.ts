@@ -14,6 +14,8 @@ export type Fault =
   | { kind: 'no-ids' }
   | { kind: 'no-log-probs' }
   | { kind: 'lost-log-prob' }
+  /** Loses an event of a stream, with its token, text and all. */
+  | { kind: 'lost-event' }
   /** A log prob that JSON cannot hold. */
   | { kind: 'null-log-prob' };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beginEvents, type Exchange, sendEvent, sendJson } from './exchange.ts';
+import { beginEvents, type Exchange, losesEvent, sendEvent, sendJson } from './exchange.ts';
 import { generate, type SentToken } from './generation.ts';
 import type { RouteTable, ServerState } from './server-state.ts';
 import { testModelFolder } from './test-model.ts';
@@ -71,7 +71,8 @@ async function answerCompletion(state: ServerState, exchange: Exchange): Promise
     told.push(token);
     held.push(token);
     // A token that ends within a character is told of nowhere, neither its id nor its log prob.
-    if (withinCharacter(state, told, token)) continue;
+    if (losesEvent(exchange, token.place)) held = [];
+    if (losesEvent(exchange, token.place) || withinCharacter(state, told, token)) continue;
     const counts = { tokens_predicted: told.length, tokens_evaluated: promptIds.length };
     const content = held.map(({ text }) => text).join('');
     const partial = { index: 0, content, stop: false, id_slot: -1, ...counts };

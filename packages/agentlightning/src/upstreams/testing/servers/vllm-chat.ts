@@ -1,4 +1,4 @@
-import { beginEvents, type Exchange, sendEvent, sendJson } from './exchange.ts';
+import { beginEvents, type Exchange, losesEvent, sendEvent, sendJson } from './exchange.ts';
 import { generate, type SentToken } from './generation.ts';
 import { CallDeltas, callsOf } from './hermes-calls.ts';
 import type { ServerState } from './server-state.ts';
@@ -52,6 +52,7 @@ async function stream(
   for await (const token of generation.tokens) {
     completionTokens += 1;
     const parser = calls[token.choice]!;
+    if (losesEvent(exchange, token.place)) continue;
     const delta = parser.push(token.text, token.finishReason !== null);
     const reason = token.finishReason === 'stop' && parser.count > 0 ? 'tool_calls' : token.finishReason;
     const choice = {

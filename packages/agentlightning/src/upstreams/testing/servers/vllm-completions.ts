@@ -1,4 +1,4 @@
-import { beginEvents, type Exchange, sendEvent, sendJson } from './exchange.ts';
+import { beginEvents, type Exchange, losesEvent, sendEvent, sendJson } from './exchange.ts';
 import { generate, type SentToken } from './generation.ts';
 import type { ServerState } from './server-state.ts';
 import { refusedByVllm } from './vllm-error.ts';
@@ -31,6 +31,10 @@ async function stream(
   const sent = new Set<number>();
   let completionTokens = 0;
   for await (const token of generation.tokens) {
+    if (losesEvent(exchange, token.place)) {
+      completionTokens += 1;
+      continue;
+    }
     const first = !sent.has(token.choice);
     sent.add(token.choice);
     completionTokens += 1;
