@@ -3,13 +3,17 @@ import type { Fault } from '../upstreams/testing/servers/faults.ts';
 import { type RemoteModel, startRemoteModel } from './testing/remote-model.ts';
 
 let remote: RemoteModel;
-beforeEach(async () => {
-  remote = await startRemoteModel(
-    { script: () => 'one two three', contextTokens: 120 },
-    { firstByteTimeoutMs: 100, idleTimeoutMs: 100 },
-  );
-});
+const start = async (patience: Parameters<typeof startRemoteModel>[1] = {}) => {
+  remote = await startRemoteModel({ script: () => 'one two three', contextTokens: 120 }, patience);
+};
+beforeEach(() => start());
 afterEach(() => remote.close());
+
+/** With less patience, for servers that say nothing. */
+async function restart(patience: Parameters<typeof startRemoteModel>[1]): Promise<void> {
+  await remote.close();
+  await start(patience);
+}
 
 /** How each family of protocols asks, and where its errors stand. */
 const families = {
@@ -101,6 +105,7 @@ describe.each(all)('%s: a fault before the first token', (family) => {
   it.each(before)(
     '%s is an answer with that status, whole or streamed, and recorded',
     async (_, fault, { status, ...codes }) => {
+      if (fault.kind === 'hang') await restart({ firstByteTimeoutMs: 50 });
       for (const stream of [false, true]) {
         remote.model.order(fault);
         const response = await ask(family, { stream });
@@ -133,14 +138,17 @@ describe.each(all)('%s: a fault in mid stream', (family) => {
   it.each(midway)(
     '%s ends the stream with an error; what was produced is kept and not trained on',
     async (_, fault, code) => {
+      if (fault.kind === 'hang') await restart({ idleTimeoutMs: 50 });
       remote.model.order(fault);
       const response = await ask(family, { stream: true });
       expect(response.status).toBe(200);
       expect(errorsOf(await response.text()).length).toBeGreaterThan(0);
       const [call] = await recorded();
       expect(call).toMatchObject({ untrainable: 'broken_stream', error: code, finish: 'error' });
-      expect(call?.ids).toEqual(remote.model.requests[0]?.answers[0]?.ids);
-      expect(call?.ids).toHaveLength(2);
+      const logged = remote.model.requests[0]?.answers[0]?.ids;
+      // A server that is given up on may have said more than was heard.
+      expect(call?.ids).toEqual(fault.kind === 'hang' ? logged?.slice(0, call?.ids.length) : logged);
+      expect(call?.ids.length).toBeGreaterThan(0);
     },
   );
 

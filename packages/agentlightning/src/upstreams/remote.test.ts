@@ -22,7 +22,7 @@ async function start(
   open.push(server);
   const kind = upstreamKinds.find(({ name }) => name === (fake.kind ?? 'vllm'))!;
   const upstream = await kind.create({
-    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder, idleTimeoutMs: 200 },
+    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder },
     ...options,
   });
   // What the probe asked is none of a test's business.
@@ -144,7 +144,7 @@ describe.each<Kind>(['vllm', 'sglang', 'llamacpp'])('%s, asked with tokens', (ki
       { code: 'broken_stream', status: 502, retryable: true },
     ],
   ] as const)('reports %o', async (fault, problem) => {
-    const { server, upstream } = await start({ kind });
+    const { server, upstream } = await start({ kind }, fault.kind === 'hang' ? { idleTimeoutMs: 50 } : {});
     server.order(fault);
     await expect(eventsOf(upstream.generate(turnOf(), contextOf()))).rejects.toMatchObject(problem);
   });
