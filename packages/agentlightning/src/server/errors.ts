@@ -41,7 +41,7 @@ function shape(request: FastifyRequest, dialects: readonly Dialect[], problem: P
 }
 
 /** Refusals of the HTTP layer itself: body too large, not JSON, wrong content type. */
-function httpProblem(error: FastifyError): Problem | null {
+export function httpProblem(error: FastifyError): Problem | null {
   if (error.statusCode === undefined || error.statusCode >= 500 || !error.code?.startsWith('FST_')) {
     return error instanceof SyntaxError ? invalidJson(error) : null;
   }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AgentLightningError } from '../errors.ts';
-import { problemOf, RequestError, type Session } from '../gateway/index.ts';
+import { type Problem, problemOf, RequestError, type Session } from '../gateway/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Json } from '../store/types.ts';
 import { failureBody, receiveEvent, receiveOtlp, type Signal, TracingError } from '../tracing/index.ts';
+import { httpProblem } from './errors.ts';
 import { type MountedGateway, sessionOf } from './mount-gateway.ts';
 
 export interface MountedTracing extends Pick<MountedGateway, 'access'> {
@@ -15,6 +16,7 @@ export interface MountedTracing extends Pick<MountedGateway, 'access'> {
   /** UTC milliseconds. */
   now: () => number;
   maxBodyBytes: number;
+  onRefused: (request: FastifyRequest, problem: Problem) => void;
 }
 
 /** Where exporters find the receiver; the token names the attempt in both forms. */
@@ -34,7 +36,7 @@ export function mountTracing(app: FastifyInstance, mounted: MountedTracing): voi
     // The receiver reads bodies itself: they may be packed, and JSON that is not UTF-8 must be told from other mistakes.
     otlp.removeAllContentTypeParsers();
     otlp.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body));
-    otlp.setErrorHandler((error, request, reply) => sendFailure(error, request, reply));
+    otlp.setErrorHandler((error, request, reply) => sendFailure(mounted, error, request, reply));
     for (const base of bases) {
       for (const signal of signals) {
         otlp.post(`${base}/${signal}`, (request, reply) => answerExport(mounted, signal, request, reply));
@@ -107,19 +109,18 @@ async function keep<T>(
   }
 }
 
-function sendFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = error instanceof Error ? (error as Error & { statusCode?: number }) : null;
-  // Of the HTTP layer itself, for instance a body that is too large.
-  const ofHttp = refusal?.statusCode !== undefined && refusal.statusCode < 500 ? refusal : null;
-  const problem = problemOf(error);
-  const { contentType, body } = failureBody(
-    request.headers['content-type'],
-    ofHttp === null ? `${problem.code}: ${problem.message}` : ofHttp.message,
-  );
-  return reply
-    .code(ofHttp?.statusCode ?? problem.status)
-    .type(contentType)
-    .send(body);
+function sendFailure(
+  { onRefused }: Pick<MountedTracing, 'onRefused'>,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const ofHttp = httpProblem(error as FastifyError);
+  const problem = ofHttp ?? problemOf(error);
+  onRefused(request, problem);
+  const message = ofHttp === null ? `${problem.code}: ${problem.message}` : problem.message;
+  const { contentType, body } = failureBody(request.headers['content-type'], message);
+  return reply.code(problem.status).type(contentType).send(body);
 }
 
 function explain(error: AgentLightningError): string {

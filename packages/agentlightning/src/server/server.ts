@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { uuidv7 } from 'uuidv7';
 import {
   addOwnReward,
@@ -7,6 +7,7 @@ import {
   createKeyRing,
   dialects,
   Gateway,
+  type Problem,
   RequestError,
   type Routes,
   type Sessions,
@@ -75,11 +76,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const callsUnderWay = new CallsUnderWay();
   let closing = false;
   const metrics = createCallMetrics({ underWay: () => callsUnderWay.count });
-  mountErrors(app, dialects, (request, problem) => {
+  const onRefused: Parts['onRefused'] = (request, problem) => {
     metrics.refused(problem.code);
     options.log?.(refusal(request, problem));
-  });
-  mount(app, options, { callsUnderWay, metrics, closing: () => closing });
+  };
+  mountErrors(app, dialects, onRefused);
+  mount(app, options, { callsUnderWay, metrics, onRefused, closing: () => closing });
   options.sessions.onClosed((attemptId) => options.routes.forget(attemptId));
   const url = await listen(app, { host, port: options.port ?? 0, secure: options.tls !== undefined });
 
@@ -99,10 +101,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 interface Parts {
   callsUnderWay: CallsUnderWay;
   metrics: CallMetrics;
+  onRefused: (request: FastifyRequest, problem: Pick<Problem, 'status' | 'code'>) => void;
   closing: () => boolean;
 }
 
-function mount(app: FastifyInstance, options: ServerOptions, { callsUnderWay, metrics, closing }: Parts): void {
+function mount(
+  app: FastifyInstance,
+  options: ServerOptions,
+  { callsUnderWay, metrics, onRefused, closing }: Parts,
+): void {
   const { sessions, routes, store, adminKey, log, newId = uuidv7, now = Date.now } = options;
   const keys = createKeyRing({ adminKey, now });
   const open = options.serve?.open ?? adminKey === undefined;
@@ -132,7 +139,7 @@ function mount(app: FastifyInstance, options: ServerOptions, { callsUnderWay, me
   });
   mountOperations(app, { metrics, keys, adminKey, obstacles });
   mountGateway(app, { gateway, dialects, routes, access, callsUnderWay, closing });
-  mountTracing(app, { store, access, onFatal, now, maxBodyBytes });
+  mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {
     const session = sessionOf({ access }, request);
     if (store === null)

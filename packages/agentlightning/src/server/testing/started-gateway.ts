@@ -30,7 +30,9 @@ export interface OpenAttempt {
   token: string;
 }
 
-export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve' | 'log'>> & { routes?: Route[] };
+export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey'>> & {
+  routes?: Route[];
+};
 
 /** The whole of it: SQLite store, sessions, HTTP, and an embedded upstream over a scripted engine under the alias "policy". */
 export async function startGateway(
