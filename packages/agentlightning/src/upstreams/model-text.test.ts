@@ -17,13 +17,13 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** Turns of Llama 3's kind: the end of a text is another token than the end of a turn. */
 const template =
-  '{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|pad|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}{# </think> [TOOL_CALLS] #}';
+  '{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}</tool_call>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}{# </think> [TOOL_CALLS] #}';
 
 it('takes the end token that the template writes, of several, and the forms that it shows', async () => {
   await writeFile(join(folder, 'chat_template.jinja'), template);
-  await writeFile(join(folder, 'generation_config.json'), JSON.stringify({ eos_token_id: [2, 0] }));
+  await writeFile(join(folder, 'generation_config.json'), JSON.stringify({ eos_token_id: [2, 4] }));
   const text = await loadModelText(folder);
-  expect([text.endOfTurnId, text.stopIds]).toEqual([0, [0, 2]]);
+  expect([text.endOfTurnId, text.stopIds]).toEqual([4, [4, 2]]);
   expect([text.formats.toolCalls.name, text.formats.thinking]).toEqual(['mistral', true]);
   expect((await loadModelText(folder, { thinking: false })).formats.thinking).toBe(false);
   expect(new PromptBuilder(text).build('attempt', turnOf()).opensThinking).toBe(true);

@@ -108,6 +108,20 @@ describe.each<Kind>(['vllm', 'sglang', 'llamacpp'])('%s, asked with tokens', (ki
     expect(prompt).toMatchObject({ type: 'prompt', maxTokens: 60 - length });
   });
 
+  it("knows a server's refusal of a long prompt, in the words of each", async () => {
+    const { server, upstream } = await start({ kind });
+    for (const message of [
+      "This model's maximum context length is 60 tokens. However, your prompt contains 100 input tokens.",
+      "The input (100 tokens) is longer than the model's context length (60 tokens).",
+      'request (100 tokens) exceeds the available context size (60 tokens), try increasing it',
+    ]) {
+      server.order({ kind: 'status', status: 400, message });
+      await expect(eventsOf(upstream.generate(turnOf(), contextOf()))).rejects.toMatchObject({
+        ...{ code: 'context_length_exceeded', status: 400, category: 'agent', retryable: false },
+      });
+    }
+  });
+
   it('cancels at the server when the client leaves', async () => {
     const { server, upstream } = await start({ kind, script: () => 'one two three four' });
     server.order({ kind: 'hang', after: 2 });

@@ -7,6 +7,9 @@ import { qwenCoder } from './qwen-coder.ts';
 import { cutText, readCalls } from './testing/read-calls.ts';
 
 const fragments = [
+  '<tool_call>{"name": "f", "arguments": {"x": 1}} </tool_call>',
+  '[TOOL_CALLS]f[ARGS]{"x": "]"}',
+  '<tool_call>\n<function=f>\n</function>\n</tool_call>',
   '<tool_call>',
   '</tool_call>',
   '{"name": "f", "arguments": {"x": [1, {"name": 2}]}}',
