@@ -40,6 +40,17 @@ const mistake = (value: unknown): string => {
 };
 
 describe('loadConfig', () => {
+  it('takes the tokenizer of a model from the folder of the configuration, and wants it to be there', async () => {
+    const model = { alias: 'judge', upstream: 'vllm', url: 'http://127.0.0.1:8000', tokenizer: 'model' };
+    await write('agl.config.json', JSON.stringify({ ...good, models: [model] }));
+    const { config } = await loadConfig(folder);
+    expect(config.models).toMatchObject([{ alias: 'judge', tokenizer: join(folder, 'model'), recorded: true }]);
+    await write('agl.config.json', JSON.stringify({ ...good, models: [{ ...model, tokenizer: 'nowhere' }] }));
+    await expect(loadConfig(folder)).rejects.toThrow('models[0].tokenizer names');
+    await write('agl.config.json', JSON.stringify({ ...good, models: [{ ...model, upstream: 'vlm' }] }));
+    await expect(loadConfig(folder)).rejects.toThrow(/models\.0\.upstream.*did you mean "vllm"/);
+  });
+
   it.each([
     ['agl.config.json', JSON.stringify(good)],
     ['agl.config.mjs', `export default ${JSON.stringify(good)};`],
