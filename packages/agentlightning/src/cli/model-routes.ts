@@ -35,6 +35,7 @@ function openModel(model: ModelConfig, env: ModelRoutesOptions['env']) {
     ...{ name: model.alias, url: model.url, policy: model.policy ?? null },
     firstByteTimeoutMs: model.firstByteTimeoutSeconds * 1000,
     idleTimeoutMs: model.idleTimeoutSeconds * 1000,
+    retries: model.retries,
     formats: {
       ...(format === undefined ? {} : { toolCalls: format }),
       ...(model.thinking === undefined ? {} : { thinking: model.thinking }),

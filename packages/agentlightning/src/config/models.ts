@@ -5,11 +5,13 @@ const text = z.string().min(1);
 const seconds = z.number().positive();
 const namesOf = <const Name extends string>(table: readonly { name: Name }[]): Name[] => table.map(({ name }) => name);
 
+const address = z.url({ protocol: /^https?$/ });
+
 /** A model beside the policy: the gateway answers its alias from another server. */
 const model = z.strictObject({
   alias: text,
   upstream: z.enum(namesOf(upstreamKinds)),
-  url: z.url({ protocol: /^https?$/ }),
+  url: z.union([address, z.array(address).min(1)]),
   model: text.optional(),
   apiKeyEnv: text.optional(),
   policy: text.optional(),
@@ -21,6 +23,7 @@ const model = z.strictObject({
   recorded: z.boolean().default(true),
   firstByteTimeoutSeconds: seconds.default(600),
   idleTimeoutSeconds: seconds.default(120),
+  retries: z.int().min(0).default(2),
 });
 
 export const models = z.array(model).default([]);

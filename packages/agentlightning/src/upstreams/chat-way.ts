@@ -33,9 +33,14 @@ export function createChatUpstream({ server, versions, ...options }: ChatWayOpti
             policyVersion: version,
             texts: turn.wantLogProbs,
           });
-          await server.events('/v1/chat/completions', chatBody(turn, modelId), signal, (data) => {
-            for (const event of stream.read(data)) emit(event);
-          });
+          await server.events(
+            '/v1/chat/completions',
+            chatBody(turn, modelId),
+            { signal, affinity: context.attemptId },
+            (data) => {
+              for (const event of stream.read(data)) emit(event);
+            },
+          );
           stream.assertComplete();
         }),
       ),

@@ -24,7 +24,7 @@ export async function sampleFromLlamacpp(
   const answer = new LlamacppAnswer((piece) => tell({ ...piece, policyVersion: version }));
   const body = completionBody(request);
   if (request.stream) {
-    await server.events('/completion', body, request.signal, (data) => {
+    await server.events('/completion', body, request, (data) => {
       if (data !== '[DONE]') answer.read(parseEvent(data));
     });
   } else {

@@ -33,7 +33,7 @@ export async function createLlamacppUpstream(options: RemoteUpstreamOptions): Pr
     contextTokens: typeof contextTokens === 'number' ? contextTokens : null,
     untrainable: null,
   };
-  return createTokensUpstream({
+  const upstream = createTokensUpstream({
     ...{ name: options.name, policy: options.policy, modelId: options.modelId ?? options.name, capabilities: found },
     ...text,
     contextTokens: () => found.contextTokens,
@@ -42,6 +42,7 @@ export async function createLlamacppUpstream(options: RemoteUpstreamOptions): Pr
       sample: (request, tell) => sampleFromLlamacpp(server, options.policy === null ? null : 0, request, tell),
     },
   });
+  return { ...upstream, obstacle: () => server.obstacle('/health') };
 }
 
 /** The template is rendered here, text becomes ids at the server, and its text is what clients read. */

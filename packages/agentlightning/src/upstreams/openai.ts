@@ -8,7 +8,7 @@ import { UpstreamError } from './upstream-error.ts';
 
 export interface OpenAiUpstreamOptions extends Omit<ModelServerOptions, 'url'> {
   /** Of the API, with its version: `https://api.example.com/v1`. */
-  baseUrl: string;
+  baseUrl: string | readonly string[];
   /** Sent as `model`. */
   modelId: string;
 }
@@ -30,9 +30,14 @@ export function createOpenAiUpstream({ baseUrl, modelId, ...options }: OpenAiUps
       return pushed(context.signal, async ({ signal }, emit) => {
         assertMessages(turn, options.name);
         emit({ type: 'prompt', ids: null });
-        await server.events('/chat/completions', requestBody(turn, modelId), signal, (data) => {
-          for (const event of stream.read(data)) emit(event);
-        });
+        await server.events(
+          '/chat/completions',
+          requestBody(turn, modelId),
+          { signal, affinity: context.attemptId },
+          (data) => {
+            for (const event of stream.read(data)) emit(event);
+          },
+        );
         stream.assertComplete();
       });
     },

@@ -22,7 +22,7 @@ async function start(
   open.push(server);
   const kind = upstreamKinds.find(({ name }) => name === (fake.kind ?? 'vllm'))!;
   const upstream = await kind.create({
-    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder },
+    ...{ name: 'remote', url: server.url, policy: 'policy', tokenizer: testModelFolder, retries: 0 },
     ...options,
   });
   // What the probe asked is none of a test's business.

@@ -16,7 +16,7 @@ export async function sampleFromSglang(
   tell: (piece: TokenPiece) => void,
 ): Promise<'stop' | 'length'> {
   const answer = new SglangAnswer();
-  await server.events('/generate', generateBody(request, version === null ? null : modelId), request.signal, (data) => {
+  await server.events('/generate', generateBody(request, version === null ? null : modelId), request, (data) => {
     if (data === '[DONE]') return;
     const piece = answer.read(parseEvent(data));
     if (piece !== null) tell({ ...piece, policyVersion: version });

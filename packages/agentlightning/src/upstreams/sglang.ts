@@ -20,16 +20,17 @@ export async function createSglangUpstream(options: RemoteUpstreamOptions): Prom
     first: { modelId: card.id, version: null },
     async load({ version, path }) {
       const modelId = `${options.policy}-${version}`;
-      const answer = objectOf(await server.post('/load_lora_adapter', { lora_name: modelId, lora_path: path }));
-      if (answer.success !== false) return { modelId, version };
+      const answers = await server.postToAll('/load_lora_adapter', { lora_name: modelId, lora_path: path });
+      const refusal = answers.map(objectOf).find(({ success }) => success === false);
+      if (refusal === undefined) return { modelId, version };
       throw new UpstreamError({
         code: 'weights_not_loaded',
         status: 502,
-        message: `The model service "${options.name}" did not load ${path}: ${String(answer.error_message)}`,
+        message: `The model service "${options.name}" did not load ${path}: ${String(refusal.error_message)}`,
       });
     },
     async unload({ modelId }) {
-      await server.post('/unload_lora_adapter', { lora_name: modelId });
+      await server.postToAll('/unload_lora_adapter', { lora_name: modelId });
     },
   });
   const upstream = createTokensUpstream({
@@ -47,13 +48,22 @@ export async function createSglangUpstream(options: RemoteUpstreamOptions): Prom
         ),
     },
   });
-  return options.policy === null ? upstream : { ...upstream, publish: (weights) => versions.publish(weights) };
+  const watched = { ...upstream, obstacle: () => server.obstacle('/health') };
+  return options.policy === null ? watched : { ...watched, publish: (weights) => versions.publish(weights) };
 }
 
 async function probe(server: ModelServer, contextTokens: number | null): Promise<Capabilities> {
   const info = objectOf(await server.get('/server_info').catch(() => null));
   const sampling = { temperature: 1, topP: 1, topK: 0, stop: [] };
-  const request = { promptIds: Int32Array.of(0), maxTokens: 1, sampling, seed: 0, stopIds: [], extra: {} };
+  const request = {
+    promptIds: Int32Array.of(0),
+    maxTokens: 1,
+    sampling,
+    seed: 0,
+    stopIds: [],
+    extra: {},
+    affinity: '',
+  };
   const signal = AbortSignal.timeout(60_000);
   const body = { ...generateBody({ ...request, stream: false, signal }, null), stream: false };
   const piece = new SglangAnswer().read(objectOf(await server.post('/generate', body, signal)));

@@ -11,6 +11,8 @@ export interface TokenRequest {
   stream: boolean;
   /** Fields of the client that are for the server to know. */
   extra: JsonObject;
+  /** Answers with the same are best sampled by the same of several servers. */
+  affinity: string;
   signal: AbortSignal;
 }
 

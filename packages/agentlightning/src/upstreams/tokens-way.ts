@@ -105,6 +105,7 @@ async function answerChoice(
   const finish = await options.server.sample(
     {
       ...{ promptIds: prompt.ids, maxTokens, sampling: { temperature, topP, topK, stop }, signal },
+      affinity: context.attemptId,
       ...{ stopIds: options.stopIds, stream: turn.stream, extra: turn.extra },
       seed: mixSeed(sampling.seed ?? 0, choice),
     },

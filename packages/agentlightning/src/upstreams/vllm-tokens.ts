@@ -32,7 +32,7 @@ export async function sampleFromVllm(
 ): Promise<'stop' | 'length'> {
   let finish: string | null = null;
   let told = 0;
-  await server.events('/v1/completions', completionBody(modelId, request), request.signal, (data) => {
+  await server.events('/v1/completions', completionBody(modelId, request), request, (data) => {
     if (data === '[DONE]') return;
     const event = parseEvent(data);
     const [choice] = (event.choices ?? []) as Record<string, unknown>[];

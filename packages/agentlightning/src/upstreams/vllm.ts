@@ -21,11 +21,11 @@ export async function createVllmUpstream(options: RemoteUpstreamOptions): Promis
     first: { modelId: card.id, version: options.policy === null ? null : 0 },
     async load({ version, path }) {
       const modelId = `${options.policy}-${version}`;
-      await server.post('/v1/load_lora_adapter', { lora_name: modelId, lora_path: path });
+      await server.postToAll('/v1/load_lora_adapter', { lora_name: modelId, lora_path: path });
       return { modelId, version };
     },
     async unload({ modelId }) {
-      await server.post('/v1/unload_lora_adapter', { lora_name: modelId });
+      await server.postToAll('/v1/unload_lora_adapter', { lora_name: modelId });
     },
   });
   const named = { name: options.name, policy: options.policy, modelId: card.id, capabilities: found };
@@ -41,9 +41,10 @@ export async function createVllmUpstream(options: RemoteUpstreamOptions): Promis
           },
         })
       : createChatUpstream({ ...named, server, versions });
+  const watched = { ...upstream, obstacle: () => server.obstacle('/health') };
   return found.adapters && options.policy !== null
-    ? { ...upstream, publish: (weights) => versions.publish(weights) }
-    : upstream;
+    ? { ...watched, publish: (weights) => versions.publish(weights) }
+    : watched;
 }
 
 /** The configured folder; else the one that the server itself loaded, where it is on this machine too. */
@@ -79,7 +80,15 @@ async function probeTokens(
   modelId: string,
 ): Promise<Pick<Capabilities, 'tokenInput' | 'tokenIds' | 'logProbs'>> {
   const sampling = { temperature: 1, topP: 1, topK: 0, stop: [] };
-  const request = { promptIds: Int32Array.of(0), maxTokens: 1, sampling, seed: 0, stopIds: [], extra: {} };
+  const request = {
+    promptIds: Int32Array.of(0),
+    maxTokens: 1,
+    sampling,
+    seed: 0,
+    stopIds: [],
+    extra: {},
+    affinity: '',
+  };
   const signal = AbortSignal.timeout(60_000);
   try {
     const { stream_options: _, ...asked } = completionBody(modelId, { ...request, stream: false, signal });

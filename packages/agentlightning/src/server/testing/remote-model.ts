@@ -21,7 +21,14 @@ export async function startRemoteModel(
 ): Promise<RemoteModel> {
   const model = await startFakeServer(fake);
   const kind = upstreamKinds.find(({ name }) => name === (fake.kind ?? 'vllm'))!;
-  const reach = { name: 'remote', url: model.url, policy: 'remote', tokenizer: testModelFolder, ...options };
+  const reach = {
+    name: 'remote',
+    url: model.url,
+    policy: 'remote',
+    tokenizer: testModelFolder,
+    retries: 0,
+    ...options,
+  };
   const upstream = await kind.create(reach);
   model.requests.length = 0;
   const gateway = await startGateway(
