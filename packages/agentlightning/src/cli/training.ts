@@ -58,7 +58,6 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       reward: createRewardSource(config.grader),
       workerId: `${runId}:${process.pid}`,
       concurrency: config.agent.concurrency,
-      pollMs: 20,
       onEvent: (event) => {
         if (event.type === 'fatal') failure.abort(event.error);
       },

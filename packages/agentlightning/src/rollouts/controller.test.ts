@@ -49,7 +49,7 @@ function control(
     model: 'policy',
     runner: createRunner(typeof agent === 'string' ? { ...command, command: agent } : agent),
     reward: createRewardSource(grader),
-    workerId: 'worker',
+    workerId: `worker-${closers.length}`,
     concurrency: 4,
     backoff: { firstMs: 1, maxMs: 2 },
     onEvent: (event) => events.push(event),
@@ -79,9 +79,8 @@ async function enqueue(count: number, maxAttempts = 1): Promise<string[]> {
 }
 
 /** Enqueues, lets the controller work, and returns what became of it. */
-async function outcomes(controller: Controller, count = 1, maxAttempts = 1) {
+async function outcomes(_controller: Controller, count = 1, maxAttempts = 1) {
   const ids = await enqueue(count, maxAttempts);
-  controller.poke();
   const rollouts = await gateway.store.waitForRollouts(ids);
   return Promise.all(rollouts.map(outcomeOf));
 }
@@ -222,33 +221,26 @@ describe('the controller', () => {
       looks += 1;
       return gateway.store.claimRollouts(request);
     };
-    const controller = control('echo 42', { store: { ...boundStore(), claimRollouts }, pollMs: 1_000_000 });
+    const controller = control('echo 42', { store: { ...boundStore(), claimRollouts } });
     await expect.poll(() => looks).toBe(1);
     expect(await outcomes(controller, 1)).toMatchObject([{ reward: 1 }]);
     expect(looks).toBeLessThanOrEqual(3); // told, ended, and nothing between
   });
 
-  it('looks by itself for work that nobody announced', async () => {
-    control('echo 42', { pollMs: 5 });
-    const ids = await enqueue(1);
-    expect(await gateway.store.waitForRollouts(ids)).toMatchObject([{ state: 'succeeded' }]);
-  });
-
   it('takes over what a lost worker had', async () => {
     const ids = await enqueue(1, 2);
     await gateway.store.claimRollouts({ workerId: 'lost', limit: 1, leaseMs: 1 });
-    control('echo 42', { leaseMs: 900, pollMs: 5 });
+    control('echo 42', { leaseMs: 900 });
     const [rollout] = await gateway.store.waitForRollouts(ids);
     expect(rollout).toMatchObject({ state: 'succeeded', attempts: 2 });
   });
 
   it('ends an attempt whose rollout was cancelled', async () => {
     const pidFile = `${workshop.folder}/cancelled`;
-    const controller = control(`echo $$ > ${pidFile}.part; mv ${pidFile}.part ${pidFile}; exec sleep 1000`, {
+    control(`echo $$ > ${pidFile}.part; mv ${pidFile}.part ${pidFile}; exec sleep 1000`, {
       leaseMs: 900,
     });
     const [id = ''] = await enqueue(1, 3);
-    controller.poke();
     await expect.poll(() => existsSync(pidFile)).toBe(true);
     await gateway.store.cancelRollouts([id], 'superseded');
     await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
@@ -268,11 +260,9 @@ describe('the controller', () => {
       concurrency: 1,
     });
     const [first = ''] = await enqueue(1, 2);
-    shell.poke();
     await expect.poll(() => existsSync(`${folder}/sh`)).toBe(true);
     const warm = control({ module, export: 'default', timeoutSeconds: 1000 });
     const [second = ''] = await enqueue(1, 2);
-    warm.poke();
     const attemptOf = async (id: string) => (await gateway.store.listAttempts(id))[0]?.id;
     await expect.poll(async () => existsSync(`${folder}/hung-${await attemptOf(second)}`)).toBe(true);
     const hung = readFileSync(`${folder}/hung-${await attemptOf(second)}`, 'utf8');
@@ -299,7 +289,6 @@ describe('when nothing works', () => {
   it('it stops claiming and quotes the log', async () => {
     const controller = control('echo "cannot find module openai" >&2; exit 1', { concurrency: 1, breakerAttempts: 3 });
     const ids = await enqueue(5);
-    controller.poke();
     await expect.poll(fatal).toMatchObject({
       code: 'all_attempts_fail',
       category: 'user',
@@ -307,7 +296,6 @@ describe('when nothing works', () => {
         '3 attempts in a row failed in the same way (exit_code): The agent ended with exit code 1.\n' +
         'The end of the output:\n  | cannot find module openai',
     });
-    controller.poke();
     await controller.stop();
     const states = await Promise.all(ids.map(async (id) => (await gateway.store.getRollout(id))?.state));
     expect(states).toEqual(['failed', 'failed', 'failed', 'queued', 'queued']);
@@ -316,9 +304,8 @@ describe('when nothing works', () => {
   it('a store that fails is fatal, and named', async () => {
     const full = new StoreError({ code: 'disk_full', message: 'No space left on the disk of store.db.' });
     const store = { ...boundStore(), finishAttempt: () => Promise.reject(full) };
-    const controller = control('echo 42', { store });
+    control('echo 42', { store });
     await enqueue(1);
-    controller.poke();
     await expect.poll(fatal).toBe(full);
   });
 });
@@ -327,6 +314,9 @@ describe('when nothing works', () => {
 function boundStore(): ControllerOptions['store'] {
   const { store } = gateway;
   return {
+    registerWorker: (worker) => store.registerWorker(worker),
+    heartbeatWorker: (id, leaseMs) => store.heartbeatWorker(id, leaseMs),
+    leaveWorker: (id) => store.leaveWorker(id),
     claimRollouts: (request) => store.claimRollouts(request),
     heartbeat: (id, leaseMs) => store.heartbeat(id, leaseMs),
     finishAttempt: (id, outcome) => store.finishAttempt(id, outcome),

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { AgentLightningError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Claim, Failure, Rollout } from '../store/types.ts';
@@ -17,7 +18,18 @@ export type ControllerEvent =
   | { type: 'fatal'; error: AgentLightningError };
 
 export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scratch' | 'sampling'> {
-  store: Pick<Store, 'claimRollouts' | 'heartbeat' | 'finishAttempt' | 'expireLeases' | 'listCalls' | 'addReward'>;
+  store: Pick<
+    Store,
+    | 'registerWorker'
+    | 'heartbeatWorker'
+    | 'leaveWorker'
+    | 'claimRollouts'
+    | 'heartbeat'
+    | 'finishAttempt'
+    | 'expireLeases'
+    | 'listCalls'
+    | 'addReward'
+  >;
   sampling?: AttemptContext['sampling'];
   workerId: string;
   /** Attempts at the same time. */
@@ -26,8 +38,6 @@ export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scrat
   runId?: string;
   /** How long a rollout is ours without a sign of life. Default 30 s. */
   leaseMs?: number;
-  /** How often to look for work that nobody announced by `poke`. Default 250 ms. */
-  pollMs?: number;
   /** Before another attempt after an infrastructure failure. Default 1 s, doubled up to 30 s. */
   backoff?: Backoff;
   /** When as many first attempts of a run all fail in the same way, that is fatal. Default 8. */
@@ -37,45 +47,47 @@ export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scrat
 
 export interface Controller {
   start(): void;
-  /** There is new work: claim it now rather than at the next look. */
-  poke(): void;
   /** Ends all attempts under way, which are queued again, and everything that belongs to them. */
   stop(): Promise<void>;
 }
 
+/** The store tells of new work at once; a wait ends now and then all the same, for stores behind a network. */
+const claimWaitMs = 20_000;
+
 /** Takes rollouts from the store, executes them with at most `concurrency` at a time, and ends them in the store. */
 export function createController(options: ControllerOptions): Controller {
-  const { store, workerId, concurrency, runId, leaseMs = 30_000, pollMs = 250, onEvent = () => {} } = options;
+  const { store, workerId, concurrency, runId, leaseMs = 30_000, onEvent = () => {} } = options;
   const { backoff = { firstMs: 1000, maxMs: 30_000 }, breakerAttempts = 8 } = options;
   const scratch = createScratch();
   const context: AttemptContext = { ...options, sampling: options.sampling ?? {}, scratch };
   const breaker = createCircuitBreaker(breakerAttempts);
   const wake = createWake();
   const stopping = new AbortController();
+  /** Nothing more is claimed. */
+  const enough = new AbortController();
   const running = new Map<string, { abort: AbortController; ended: Promise<void> }>();
-  let halted = false;
   let loop: Promise<void> | null = null;
   let stopped: Promise<void> | null = null;
 
   function halt(error: unknown): void {
-    if (halted) return;
-    halted = true;
+    if (enough.signal.aborted) return;
+    enough.abort();
+    wake.signal();
     onEvent({ type: 'fatal', error: asError(error) });
   }
 
   async function claimUntilStopped(): Promise<void> {
-    while (!stopping.signal.aborted && !halted) {
+    while (!enough.signal.aborted) {
       const limit = concurrency - running.size;
-      const claims = limit > 0 ? await claim(limit) : [];
-      for (const each of claims) launch(each);
-      // Fewer than asked for: the queue is empty. Otherwise there may be more, once there is room.
-      if (claims.length < limit || limit <= 0) await wake.wait(pollMs);
+      if (limit > 0) for (const each of await claim(limit)) launch(each);
+      else await wake.wait();
     }
   }
 
   async function claim(limit: number): Promise<Claim[]> {
     try {
-      return await store.claimRollouts({ workerId, limit, leaseMs, ...(runId === undefined ? {} : { runId }) });
+      const request = { workerId, limit, leaseMs, waitMs: claimWaitMs, signal: enough.signal };
+      return await store.claimRollouts(runId === undefined ? request : { ...request, runId });
     } catch (error) {
       halt(error);
       return [];
@@ -103,7 +115,7 @@ export function createController(options: ControllerOptions): Controller {
     if (failure?.class === 'infrastructure' && attempt.number < rollout.maxAttempts && !signal.aborted) {
       await waitBeforeRetry(attempt.number, backoff, stopping.signal);
     }
-    const after = await store.finishAttempt(attempt.id, outcome);
+    const after = await store.finishAttempt({ attemptId: attempt.id, workerId }, outcome);
     onEvent({ type: 'attempt-ended', rollout: after, attemptId: attempt.id, failure, log });
     if (signal.aborted) return;
     const broken = breaker.record(rollout.runId, failure);
@@ -113,10 +125,11 @@ export function createController(options: ControllerOptions): Controller {
   async function beat(): Promise<void> {
     const beats = [...running].map(async ([attemptId, { abort }]) => {
       // False: another worker has it, or it was cancelled. Whatever ours does from now on counts for nothing.
-      if (!(await store.heartbeat(attemptId, leaseMs))) abort.abort();
+      if (!(await store.heartbeat({ attemptId, workerId }, leaseMs))) abort.abort();
     });
     await Promise.all(beats);
-    if ((await store.expireLeases()) > 0) wake.signal();
+    await store.heartbeatWorker(workerId, leaseMs);
+    await store.expireLeases();
   }
 
   async function beatUntilStopped(): Promise<void> {
@@ -131,10 +144,12 @@ export function createController(options: ControllerOptions): Controller {
 
   async function stop(): Promise<void> {
     stopping.abort();
+    enough.abort();
     wake.signal();
     for (const { abort } of running.values()) abort.abort();
     await loop;
     await Promise.all([...running.values()].map(({ ended }) => ended));
+    if (loop !== null) await store.leaveWorker(workerId).catch(() => {}); // without a word it is lost a little later
     await options.runner.close();
     if ('grader' in options.reward) await options.reward.grader.close();
     scratch.close();
@@ -142,9 +157,11 @@ export function createController(options: ControllerOptions): Controller {
 
   return {
     start() {
-      loop ??= Promise.all([claimUntilStopped(), beatUntilStopped()]).then(() => {});
+      loop ??= store
+        .registerWorker({ id: workerId, leaseMs, info: { host: hostname(), pid: process.pid, concurrency } })
+        .then(() => Promise.all([claimUntilStopped(), beatUntilStopped()]))
+        .then(() => {}, halt);
     },
-    poke: () => wake.signal(),
     stop: () => (stopped ??= stop()),
   };
 }

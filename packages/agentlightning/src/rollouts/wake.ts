@@ -1,8 +1,8 @@
 /** Lets a loop sleep until there is something to do. A signal that comes while nobody waits is kept, never lost. */
 export interface Wake {
   signal(): void;
-  /** Ends at a signal, or after the time. */
-  wait(ms: number): Promise<void>;
+  /** Ends at a signal, or after the time when one is given. */
+  wait(ms?: number): Promise<void>;
 }
 
 export function createWake(): Wake {
@@ -16,7 +16,7 @@ export function createWake(): Wake {
     async wait(ms) {
       if (!pending) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
+          const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
           end = () => {
             clearTimeout(timer);
             resolve();

@@ -1,6 +1,6 @@
 import { AgentLightningError, type AgentLightningErrorOptions } from '../errors.ts';
 
-export type Kind = 'run' | 'task' | 'rollout' | 'attempt' | 'call';
+export type Kind = 'run' | 'task' | 'rollout' | 'attempt' | 'call' | 'worker' | 'resource';
 
 /** An id that the store has never seen. Code: `run_not_found`, `attempt_not_found`, … */
 export class NotFoundError extends AgentLightningError {
@@ -46,7 +46,14 @@ export type StoreErrorCode =
   | 'store_closed'
   | 'run_exists'
   /** A value that cannot be kept as it is, for instance a NaN reward. */
-  | 'invalid_value';
+  | 'invalid_value'
+  /** Heartbeat or finish by a worker that does not hold the attempt's lease. */
+  | 'not_lease_holder'
+  /** A cursor that no query of this store gave out. */
+  | 'invalid_cursor'
+  /** The feed of changes has forgotten what came after the given number. */
+  | 'changes_expired'
+  | 'rollout_superseded';
 
 /** Something is wrong with the store's file, or with a value that was given to it. */
 export class StoreError extends AgentLightningError {

@@ -1,18 +1,19 @@
 import { IllegalTransitionError } from './errors.ts';
-import type { AttemptState, Failure, Rollout, RolloutState } from './types.ts';
+import type { AttemptState, Failure, Rollout, RolloutState, WorkerState } from './types.ts';
 
 export type TransitionTable<State extends string, Event extends string> = Record<State, Partial<Record<Event, State>>>;
 
-export type RolloutEvent = 'claim' | 'retry' | 'succeed' | 'fail' | 'cancel';
+export type RolloutEvent = 'claim' | 'retry' | 'succeed' | 'fail' | 'cancel' | 'requeue';
 export type AttemptEvent = 'succeed' | 'fail' | 'lose' | 'cancel';
+export type WorkerEvent = 'register' | 'take' | 'rest' | 'miss' | 'return' | 'leave';
 
-/** The SQL check constraints, the diagrams in docs/store.md and the property test derive from these two tables. */
+/** The SQL check constraints, the diagrams in docs/store.md and the property test derive from these tables. */
 export const rolloutTransitions = {
   queued: { claim: 'running', cancel: 'cancelled' },
   running: { succeed: 'succeeded', fail: 'failed', retry: 'queued', cancel: 'cancelled' },
-  succeeded: {},
-  failed: {},
-  cancelled: {},
+  succeeded: { requeue: 'queued' },
+  failed: { requeue: 'queued' },
+  cancelled: { requeue: 'queued' },
 } as const satisfies TransitionTable<RolloutState, RolloutEvent>;
 
 export const attemptTransitions = {
@@ -22,14 +23,38 @@ export const attemptTransitions = {
   cancelled: {},
 } as const satisfies TransitionTable<AttemptState, AttemptEvent>;
 
+export const workerTransitions = {
+  idle: { take: 'busy', miss: 'lost', leave: 'gone' },
+  busy: { rest: 'idle', miss: 'lost', leave: 'gone' },
+  lost: { return: 'idle', leave: 'gone' },
+  gone: { register: 'idle' },
+} as const satisfies TransitionTable<WorkerState, WorkerEvent>;
+
 export interface StateMachine<State extends string, Event extends string> {
   /** As it stands in error messages. */
   name: string;
   table: TransitionTable<State, Event>;
+  /** States that nothing leaves by itself: at most somebody asks for it explicitly. */
+  ended: readonly State[];
 }
 
-export const rolloutMachine: StateMachine<RolloutState, RolloutEvent> = { name: 'rollout', table: rolloutTransitions };
-export const attemptMachine: StateMachine<AttemptState, AttemptEvent> = { name: 'attempt', table: attemptTransitions };
+const outcomes = ['succeeded', 'failed', 'cancelled'] as const;
+
+export const rolloutMachine: StateMachine<RolloutState, RolloutEvent> = {
+  name: 'rollout',
+  table: rolloutTransitions,
+  ended: outcomes,
+};
+export const attemptMachine: StateMachine<AttemptState, AttemptEvent> = {
+  name: 'attempt',
+  table: attemptTransitions,
+  ended: outcomes,
+};
+export const workerMachine: StateMachine<WorkerState, WorkerEvent> = {
+  name: 'worker',
+  table: workerTransitions,
+  ended: ['gone'],
+};
 
 /**
  * @returns the state after `event`
@@ -65,9 +90,18 @@ export function statesAllowing<State extends string, Event extends string>(
   return statesOf(machine).filter((state) => machine.table[state][event] !== undefined);
 }
 
-/** True in the states that nothing leaves. */
+/** True in the states in which nothing more happens unless somebody asks for it. */
 export function hasEnded<State extends string>(machine: StateMachine<State, string>, state: State): boolean {
-  return Object.keys(machine.table[state]).length === 0;
+  return machine.ended.includes(state);
+}
+
+/** The machine as a Mermaid diagram, as it stands in docs/store.md. */
+export function stateDiagram(machine: StateMachine<string, string>): string {
+  const lines = statesOf(machine).flatMap((state) => {
+    const steps = Object.entries(machine.table[state]!).map(([event, next]) => `    ${state} --> ${next}: ${event}`);
+    return hasEnded(machine, state) ? [...steps, `    ${state} --> [*]`] : steps;
+  });
+  return ['stateDiagram-v2', `    [*] --> ${statesOf(machine)[0]}`, ...lines].join('\n');
 }
 
 /** What the end of an attempt means for its rollout: an infrastructure failure is tried again while attempts are left. */

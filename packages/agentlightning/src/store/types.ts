@@ -12,6 +12,7 @@ export interface Task {
 
 export type RolloutMode = 'train' | 'validation';
 export type RolloutState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+export type WorkerState = 'idle' | 'busy' | 'lost' | 'gone';
 export type AttemptState = 'running' | 'succeeded' | 'failed' | 'cancelled';
 /** Design §4. `agent`: trained on with its reward. `infrastructure`: retried, then masked; never a reward of 0. */
 export type FailureClass = 'agent' | 'infrastructure';
@@ -36,9 +37,12 @@ export interface RolloutRequest {
   /** Seeds the sampling of this rollout's calls. */
   seed: number;
   maxAttempts: number;
+  /** Resource versions that it must run with. Each attempt takes the latest ones of all other names. */
+  resources?: ResourceVersions;
 }
 
 export interface Rollout extends RolloutRequest {
+  resources: ResourceVersions;
   state: RolloutState;
   /** Attempts made so far. */
   attempts: number;
@@ -58,6 +62,8 @@ export interface Attempt {
   failure: Failure | null;
   workerId: string;
   leaseUntil: number;
+  /** What it runs with: fixed when it was claimed. */
+  resources: ResourceVersions;
   /** What the agent handed in: return value of a module, last line of standard output of a process. */
   output: string | null;
   exitCode: number | null;
@@ -70,6 +76,12 @@ export interface Claim {
   rollout: Rollout;
   attempt: Attempt;
   task: Task;
+}
+
+/** Who may prolong and end an attempt: the worker that claimed it, and no other. */
+export interface Lease {
+  attemptId: string;
+  workerId: string;
 }
 
 export interface AttemptOutcome {
@@ -89,6 +101,8 @@ export interface Reward {
   agentName: string | null;
   callId: string | null;
   createdAt: number;
+  /** See {@link Call.late}. */
+  late?: true;
 }
 
 /** A point in time within a span. */
@@ -119,6 +133,8 @@ export interface Span {
   resource: JsonObject;
   /** Name of the instrumentation that made it. */
   scope: string | null;
+  /** See {@link Call.late}. */
+  late?: true;
 }
 
 /** A span with the rewards that it reports. */
@@ -184,6 +200,90 @@ export interface Call {
   startedAt: number;
   latencyMs: number;
   timeToFirstTokenMs: number | null;
+  /** Set by the store: it came after its attempt had been fenced. Kept to look at, never counted. */
+  late?: true;
+}
+
+/** A call without its texts and tokens, for lists. {@link Call} has the rest. */
+export interface CallSummary
+  extends Omit<Call, 'request' | 'response' | 'promptIds' | 'choices' | 'sampling' | 'overridden' | 'late'> {
+  runId: string;
+  /** The id that the answer bears, by which spans name it. */
+  responseId: string | null;
+  /** Null when the upstream gave no token ids. */
+  promptTokens: number | null;
+  sampledTokens: number;
+  late: boolean;
+}
+
+/** Resource name → version. */
+export type ResourceVersions = { [name: string]: number };
+
+/** A named, versioned thing that an attempt runs with. Versions of a name count from 1. */
+export interface Resource {
+  name: string;
+  version: number;
+  kind: 'policy' | 'model' | 'prompt';
+  content: JsonObject;
+  /** SHA-256 of kind and content with sorted keys, hexadecimal. */
+  hash: string;
+  /** When this content was first added. */
+  createdAt: number;
+}
+
+/** Whoever claims rollouts. */
+export interface Worker {
+  id: string;
+  state: WorkerState;
+  /** What it says about itself: host, process id, runner, … */
+  info: JsonObject;
+  /** Attempts that it holds a lease of. */
+  running: number;
+  /** Without a sign of life until then it is lost. */
+  aliveUntil: number;
+  heartbeatAt: number;
+  registeredAt: number;
+}
+
+export interface AnnotationTarget {
+  kind: 'rollout' | 'attempt' | 'call';
+  id: string;
+}
+
+/** A note of a person or a program. Notes are added and never overwritten; of one key the last one holds. */
+export interface Annotation {
+  target: AnnotationTarget;
+  key: string;
+  value: Json;
+  author: string;
+  createdAt: number;
+}
+
+export type ChangeKind =
+  | 'run'
+  | 'rollout'
+  | 'attempt'
+  | 'call'
+  | 'spans'
+  | 'reward'
+  | 'policy'
+  | 'checkpoint'
+  | 'resource'
+  | 'worker'
+  | 'annotation';
+
+/** Something was committed. Small on purpose: whoever needs the thing itself reads it. */
+export interface Change {
+  /** Grows by each change of the store; gaps are possible. */
+  seq: number;
+  kind: ChangeKind;
+  /** Of the thing that changed; of the attempt for `spans` and `reward`; of the target for `annotation`. */
+  id: string;
+  /** Null for what belongs to no run. */
+  runId: string | null;
+  /** The state after the change, of things that have one. */
+  state: string | null;
+  at: number;
 }
 
 export interface PolicyVersion {

@@ -10,6 +10,8 @@ export interface WaitOptions {
 interface Waiter {
   ended(rollout: Rollout): void;
   fail(error: unknown): void;
+  /** Reads the present state of what it still waits for. */
+  look(): void;
 }
 
 /** Those who wait for rollouts to end, woken by whoever commits an end. It knows no database. */
@@ -49,6 +51,14 @@ export class RolloutWaiters {
           leave();
           reject(error);
         },
+        look: () => {
+          load([...pending]).then((rollouts) => {
+            const known = new Set(rollouts.map((rollout) => rollout.id));
+            const missing = [...pending].find((id) => !known.has(id));
+            if (missing !== undefined) waiter.fail(new NotFoundError('rollout', missing));
+            for (const rollout of rollouts) if (hasEnded(rolloutMachine, rollout.state)) waiter.ended(rollout);
+          }, waiter.fail);
+        },
       };
       const abort = (): void => waiter.fail(signal?.reason);
 
@@ -57,12 +67,7 @@ export class RolloutWaiters {
       signal?.addEventListener('abort', abort, { once: true });
       // Registered before the first look, so that an end between look and registration cannot be missed.
       for (const id of pending) this.#add(id, waiter);
-      load([...pending]).then((rollouts) => {
-        const known = new Set(rollouts.map((rollout) => rollout.id));
-        const missing = ids.find((id) => !known.has(id));
-        if (missing !== undefined) waiter.fail(new NotFoundError('rollout', missing));
-        for (const rollout of rollouts) if (hasEnded(rolloutMachine, rollout.state)) waiter.ended(rollout);
-      }, waiter.fail);
+      waiter.look();
     });
   }
 
@@ -71,6 +76,11 @@ export class RolloutWaiters {
     for (const rollout of rollouts) {
       for (const waiter of [...(this.#byRollout.get(rollout.id) ?? [])]) waiter.ended(rollout);
     }
+  }
+
+  /** Another process may have ended some of them. */
+  lookAgain(): void {
+    for (const waiter of new Set([...this.#byRollout.values()].flatMap((waiters) => [...waiters]))) waiter.look();
   }
 
   close(error: unknown): void {

@@ -68,6 +68,7 @@ async function runAttempt(
   { store, engine, mischief }: { store: Store; engine: Engine; mischief?: (claim: Claim) => Mischief },
 ): Promise<void> {
   const { attempt, task } = claim;
+  const lease = { attemptId: attempt.id, workerId: attempt.workerId };
   const { reward, ungraded = false, outcome = { state: 'succeeded' }, calls: changed } = mischief?.(claim) ?? {};
   const calls: Call[] = [];
   let prompt = [Number(task.input.context)];
@@ -86,11 +87,11 @@ async function runAttempt(
       await store.addReward({ attemptId: attempt.id, name: 'reward', value, source: 'grader', ...none });
     } catch (error) {
       const failure = { class: 'infrastructure', code: 'reward_refused', message: String(error) } as const;
-      await store.finishAttempt(attempt.id, { state: 'failed', failure });
+      await store.finishAttempt(lease, { state: 'failed', failure });
       return;
     }
   }
-  await store.finishAttempt(attempt.id, outcome);
+  await store.finishAttempt(lease, outcome);
 }
 
 async function answer(engine: Engine, { attempt, rollout }: Claim, sequence: number, prompt: number[]): Promise<Call> {

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import { NotFoundError } from '../errors.ts';
+import type { AttemptFilter, Page, PageRequest } from '../queries.ts';
 import type { Attempt } from '../types.ts';
+import { pageBounds, toPage } from './pages.ts';
 import { rolloutRows } from './rollouts.ts';
 import { type AttemptRow, toAttempt } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
@@ -21,6 +23,39 @@ export async function listAttempts(db: Database, rolloutId: string): Promise<Att
     .orderBy('number')
     .execute();
   return rows.map(toAttempt);
+}
+
+/** In order of their ids, which is that of time. */
+export async function queryAttempts(db: Database, query: AttemptFilter & PageRequest): Promise<Page<Attempt>> {
+  const { after, ...rest } = query;
+  const bounds = pageBounds(rest);
+  let select = db
+    .selectFrom('attempts')
+    .innerJoin('rollouts', 'rollouts.id', 'attempts.rollout_id')
+    .selectAll('attempts')
+    .orderBy('attempts.id', bounds.direction)
+    .limit(bounds.rows);
+  if (after !== undefined) select = select.where('attempts.id', bounds.comparison, after);
+  if (query.runId !== undefined) select = select.where('rollouts.run_id', '=', query.runId);
+  if (query.rolloutId !== undefined) select = select.where('attempts.rollout_id', '=', query.rolloutId);
+  if (query.workerId !== undefined) select = select.where('attempts.worker_id', '=', query.workerId);
+  if (query.states !== undefined) select = select.where('attempts.state', 'in', query.states);
+  return toPage(await select.execute(), bounds, toAttempt);
+}
+
+/** What a record of an attempt needs to know of it. `late`: it is fenced, so what comes now is not counted. */
+export async function ownerOf(
+  db: Database,
+  attemptId: string,
+): Promise<{ rolloutId: string; runId: string; late: 0 | 1 }> {
+  const row = await db
+    .selectFrom('attempts')
+    .innerJoin('rollouts', 'rollouts.id', 'attempts.rollout_id')
+    .select(['attempts.rollout_id', 'attempts.fenced', 'rollouts.run_id'])
+    .where('attempts.id', '=', attemptId)
+    .executeTakeFirst();
+  if (!row) throw new NotFoundError('attempt', attemptId);
+  return { rolloutId: row.rollout_id, runId: row.run_id, late: row.fenced };
 }
 
 /** @throws {NotFoundError} */

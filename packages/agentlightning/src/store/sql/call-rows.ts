@@ -2,13 +2,21 @@ import type { Insertable, Selectable } from 'kysely';
 import { decodeLogProbs, decodeTokenIds, encodeLogProbs, encodeTokenIds } from '../blobs.ts';
 import type { SharedPrefix } from '../prefix-tree.ts';
 import { cutShared, restoreShared } from '../request-items.ts';
-import type { Call, CallChoice } from '../types.ts';
+import type { Call, CallChoice, JsonObject } from '../types.ts';
 import { concatenate, continuation, sharedItemsFromJson } from './call-trees.ts';
-import { fromJson, nullableFromJson, nullableToJson, toJson } from './rows.ts';
+import { fromJson, lateMark, nullableFromJson, nullableToJson, toJson } from './rows.ts';
 import type { CallChoiceTable, CallTable } from './schema.ts';
 
 /** Only what the parent does not have. */
-export function toCallRow(call: Call, shared: SharedPrefix, newPromptIds: Int32Array | null): Insertable<CallTable> {
+export function toCallRow(
+  call: Call,
+  {
+    shared,
+    newPromptIds,
+    runId,
+    late,
+  }: { shared: SharedPrefix; newPromptIds: Int32Array | null; runId: string; late: 0 | 1 },
+): Insertable<CallTable> {
   return {
     id: call.id,
     attempt_id: call.attemptId,
@@ -30,7 +38,16 @@ export function toCallRow(call: Call, shared: SharedPrefix, newPromptIds: Int32A
     started_at: call.startedAt,
     latency_ms: call.latencyMs,
     time_to_first_token_ms: call.timeToFirstTokenMs,
+    run_id: runId,
+    response_id: responseIdOf(call.response),
+    late,
   };
+}
+
+/** The name of the answer in all dialects but Gemini's, which calls it `responseId`. */
+function responseIdOf(response: JsonObject | null): string | null {
+  const id = response?.id ?? response?.responseId;
+  return typeof id === 'string' && id !== '' && !id.includes('\0') ? id : null;
 }
 
 export function toChoiceRow(callId: string, choice: CallChoice, position: number): Insertable<CallChoiceTable> {
@@ -82,6 +99,7 @@ export function toCall(
     startedAt: row.started_at,
     latencyMs: row.latency_ms,
     timeToFirstTokenMs: row.time_to_first_token_ms,
+    ...lateMark(row),
   };
 }
 

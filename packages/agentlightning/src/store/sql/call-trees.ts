@@ -2,17 +2,11 @@ import type { Kysely } from 'kysely';
 import { decodeTokenIds } from '../blobs.ts';
 import { PrefixTree } from '../prefix-tree.ts';
 import { itemsOf } from '../request-items.ts';
-import { requireAttempt } from './attempts.ts';
 import { fromJson } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
 
 /** Room for thousands of attempts under way at 100,000 tokens together with their text. */
 const defaultMaxBytes = 64 * 1024 * 1024;
-
-interface CachedAttempt {
-  rolloutId: string;
-  tree: PrefixTree;
-}
 
 /**
  * The prefix trees of attempts under way, so that recording a call reads nothing. A tree that is not here is read from
@@ -21,14 +15,13 @@ interface CachedAttempt {
 export class CallTrees {
   readonly #maxBytes: number;
   /** Least recently used first. */
-  readonly #attempts = new Map<string, CachedAttempt>();
+  readonly #attempts = new Map<string, PrefixTree>();
 
   constructor({ maxBytes = defaultMaxBytes }: { maxBytes?: number } = {}) {
     this.#maxBytes = maxBytes;
   }
 
-  /** @throws {NotFoundError} when there is no such attempt */
-  async of(db: Kysely<StoreSchema>, attemptId: string): Promise<CachedAttempt> {
+  async of(db: Kysely<StoreSchema>, attemptId: string): Promise<PrefixTree> {
     const known = this.#attempts.get(attemptId);
     const cached = known ?? (await load(db, attemptId));
     this.#attempts.delete(attemptId);
@@ -47,8 +40,8 @@ export class CallTrees {
 
   #evict(keep: string): void {
     let bytes = 0;
-    for (const { tree } of this.#attempts.values()) bytes += tree.bytes;
-    for (const [id, { tree }] of this.#attempts) {
+    for (const tree of this.#attempts.values()) bytes += tree.bytes;
+    for (const [id, tree] of this.#attempts) {
       if (bytes <= this.#maxBytes || id === keep) return;
       this.#attempts.delete(id);
       bytes -= tree.bytes;
@@ -56,8 +49,7 @@ export class CallTrees {
   }
 }
 
-async function load(db: Kysely<StoreSchema>, attemptId: string): Promise<CachedAttempt> {
-  const attempt = await requireAttempt(db, attemptId);
+async function load(db: Kysely<StoreSchema>, attemptId: string): Promise<PrefixTree> {
   const rows = await db
     .selectFrom('calls')
     .leftJoin('call_choices', (join) =>
@@ -81,7 +73,7 @@ async function load(db: Kysely<StoreSchema>, attemptId: string): Promise<CachedA
       items: itemsOf(fromJson(row.request)),
     });
   }
-  return { rolloutId: attempt.rollout_id, tree };
+  return tree;
 }
 
 /** New prompt tokens and the answer in one; nothing can be shared with a call whose prompt is unknown. */

@@ -2,17 +2,23 @@ import type { Kysely, Selectable } from 'kysely';
 import { StoreError } from '../errors.ts';
 import { itemsOf, ownItems } from '../request-items.ts';
 import type { Call, CallChoice } from '../types.ts';
-import { requireAttempt } from './attempts.ts';
+import { ownerOf, requireAttempt } from './attempts.ts';
 import { toCall, toCallRow, toChoice, toChoiceRow } from './call-rows.ts';
 import { type CallTrees, continuation } from './call-trees.ts';
+import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
 import type { CallTable, StoreSchema } from './schema.ts';
 
 type Database = Kysely<StoreSchema>;
 
 /** Recording the same id again changes nothing, so that a recorder may retry. @throws {NotFoundError} for an unknown attempt */
-export async function recordCall(db: Database, call: Call, trees: CallTrees): Promise<void> {
-  const { tree, rolloutId } = await trees.of(db, call.attemptId);
+export async function recordCall(
+  db: Database,
+  call: Call,
+  { trees, now }: { trees: CallTrees; now: number },
+): Promise<void> {
+  const { rolloutId, runId, late } = await ownerOf(db, call.attemptId);
+  const tree = await trees.of(db, call.attemptId);
   if (rolloutId !== call.rolloutId) {
     throw new StoreError({
       code: 'invalid_value',
@@ -25,7 +31,7 @@ export async function recordCall(db: Database, call: Call, trees: CallTrees): Pr
 
   const inserted = await db
     .insertInto('calls')
-    .values(toCallRow(call, shared, newPromptIds))
+    .values(toCallRow(call, { shared, newPromptIds, runId, late }))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirstOrThrow();
   if (inserted.numInsertedOrUpdatedRows === 0n) return;
@@ -37,6 +43,7 @@ export async function recordCall(db: Database, call: Call, trees: CallTrees): Pr
     tokens: continuation(newPromptIds, call.choices[0]?.tokenIds ?? null),
     items: ownItems(items, shared.sharedItems),
   });
+  await announce(db, [{ kind: 'call', id: call.id, runId }], now);
 }
 
 /** In order of `sequence`. Items of requests may be one object in several calls: treat them as read-only. */

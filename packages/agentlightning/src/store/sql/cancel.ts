@@ -1,8 +1,11 @@
 import type { Kysely } from 'kysely';
-import { rolloutMachine, statesAllowing } from '../transitions.ts';
+import { StoreError } from '../errors.ts';
+import { rolloutMachine, statesAllowing, transition } from '../transitions.ts';
 import type { Failure, Rollout } from '../types.ts';
+import { announce } from './changes.ts';
 import { cancelRollout } from './endings.ts';
 import { rolloutRows } from './rollouts.ts';
+import { toRollout } from './rows.ts';
 import { requireRun } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
 
@@ -20,6 +23,39 @@ export async function cancelRollouts(
     if (cancellable.includes(row.state)) cancelled.push(await cancelRollout(db, row, { failure, now }));
   }
   return cancelled;
+}
+
+/** One more attempt for each, whatever it ended with. @throws {StoreError} `rollout_superseded`; {@link IllegalTransitionError} */
+export async function requeueRollouts(db: Database, ids: string[], now: number): Promise<Rollout[]> {
+  const queued = new Map<string, Rollout>();
+  for (const row of await rolloutRows(db, [...new Set(ids)])) {
+    if (row.superseded === 1) throw superseded(row.id);
+    const after = await db
+      .updateTable('rollouts')
+      .set({
+        state: transition(rolloutMachine, row, 'requeue'),
+        max_attempts: Math.max(row.max_attempts, row.attempts + 1),
+        failure: null,
+        failure_class: null,
+        failure_code: null,
+        ended_at: null,
+      })
+      .where('id', '=', row.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state: after.state }], now);
+    queued.set(row.id, toRollout(after));
+  }
+  return ids.map((id) => queued.get(id)!);
+}
+
+function superseded(id: string): StoreError {
+  return new StoreError({
+    code: 'rollout_superseded',
+    category: 'user',
+    message: `Rollout "${id}" was replaced when its run was resumed, and counts no more.`,
+    hint: 'Enqueue a rollout with a new id instead.',
+  });
 }
 
 /** @returns how many rollouts were marked by this call, and those that it cancelled */

@@ -1,18 +1,18 @@
 import { type Kysely, sql } from 'kysely';
-import { NotFoundError } from '../errors.ts';
+import { NotFoundError, StoreError } from '../errors.ts';
+import type { ClaimOptions } from '../store.ts';
 import { rolloutTransitions } from '../transitions.ts';
-import type { Attempt, Claim } from '../types.ts';
+import type { Attempt, Claim, Lease, ResourceVersions } from '../types.ts';
+import { requireAttempt } from './attempts.ts';
+import { announce, type NewChange } from './changes.ts';
 import { chunksOf } from './chunks.ts';
-import { toAttempt, toRollout } from './rows.ts';
+import { latestResources } from './resources.ts';
+import { type AttemptRow, fromJson, toAttempt, toJson, toRollout } from './rows.ts';
 import { findTasks } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
+import { keepAlive } from './workers.ts';
 
-export interface ClaimRequest {
-  workerId: string;
-  limit: number;
-  leaseMs: number;
-  runId?: string;
-}
+export type ClaimRequest = Pick<ClaimOptions, 'workerId' | 'limit' | 'leaseMs' | 'runId'>;
 
 export async function claimRollouts(
   db: Kysely<StoreSchema>,
@@ -37,6 +37,7 @@ export async function claimRollouts(
   if (rows.length === 0) return [];
   rows.sort((a, b) => a.seq - b.seq); // the order of RETURNING is not defined
 
+  const latest = Object.fromEntries((await latestResources(db)).map(({ name, version }) => [name, version]));
   const attempts = new Map<string, Attempt>();
   for (const chunk of chunksOf(rows)) {
     const created = await db
@@ -52,6 +53,7 @@ export async function claimRollouts(
           lease_until: leaseEnd(now, request.leaseMs),
           output: null,
           exit_code: null,
+          resources: toJson({ ...latest, ...fromJson<ResourceVersions>(row.resources) }),
           started_at: now,
           ended_at: null,
         })),
@@ -60,6 +62,15 @@ export async function claimRollouts(
       .execute();
     for (const row of created) attempts.set(row.rollout_id, toAttempt(row));
   }
+  await announce(
+    db,
+    rows.flatMap((row): NewChange[] => [
+      { kind: 'rollout', id: row.id, runId: row.run_id, state: row.state },
+      { kind: 'attempt', id: attempts.get(row.id)!.id, runId: row.run_id, state: 'running' },
+    ]),
+    now,
+  );
+  await keepAlive(db, { id: request.workerId, leaseMs: request.leaseMs, now });
   const tasks = await findTasks(
     db,
     rows.map((row) => row.task_id),
@@ -73,18 +84,32 @@ export async function claimRollouts(
 
 export async function heartbeat(
   db: Kysely<StoreSchema>,
-  { attemptId, leaseMs, now }: { attemptId: string; leaseMs: number; now: number },
+  { attemptId, workerId, leaseMs, now }: Lease & { leaseMs: number; now: number },
 ): Promise<boolean> {
   const result = await db
     .updateTable('attempts')
     .set({ lease_until: leaseEnd(now, leaseMs) })
     .where('id', '=', attemptId)
+    .where('worker_id', '=', workerId)
     .where('state', '=', 'running')
     .executeTakeFirstOrThrow();
-  if (result.numUpdatedRows > 0n) return true;
-  const known = await db.selectFrom('attempts').select('id').where('id', '=', attemptId).executeTakeFirst();
-  if (!known) throw new NotFoundError('attempt', attemptId);
+  if (result.numUpdatedRows > 0n) {
+    await keepAlive(db, { id: workerId, leaseMs, now });
+    return true;
+  }
+  assertHolder(await requireAttempt(db, attemptId), workerId);
   return false;
+}
+
+/** @throws {StoreError} `not_lease_holder` */
+export function assertHolder(attempt: AttemptRow, workerId: string): void {
+  if (attempt.worker_id === workerId) return;
+  throw new StoreError({
+    code: 'not_lease_holder',
+    category: 'user',
+    message: `Attempt "${attempt.id}" was claimed by worker "${attempt.worker_id}", not by "${workerId}".`,
+    hint: 'Only the worker that claimed an attempt may prolong or end it; use the id that claimed it.',
+  });
 }
 
 function leaseEnd(now: number, leaseMs: number): number {

@@ -9,11 +9,15 @@ import {
   rolloutMachine,
   transition,
 } from '../transitions.ts';
-import type { AttemptOutcome, Failure, Rollout } from '../types.ts';
+import type { AttemptOutcome, Failure, Json, Lease, Rollout, Worker } from '../types.ts';
+import { annotate } from './annotations.ts';
 import { requireAttempt } from './attempts.ts';
+import { announce } from './changes.ts';
+import { assertHolder } from './claims.ts';
 import { rolloutRows } from './rollouts.ts';
 import { type AttemptRow, nullableToJson, type RolloutRow, toRollout } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
+import { markGone, missWorkers, settleWorker } from './workers.ts';
 
 type Database = Kysely<StoreSchema>;
 
@@ -26,17 +30,31 @@ const workerLost: Failure = {
   message: 'The lease ran out: the worker stopped sending heartbeats.',
 };
 
+const workerLeft: Failure = {
+  class: 'infrastructure',
+  code: 'worker_left',
+  message: 'The worker took its leave before the attempt had ended.',
+};
+
 /**
- * @returns the rollout after the end of its attempt. A fenced attempt, and a repetition of the same finish, change nothing.
+ * @returns the rollout after the end of its attempt. A repetition of the same finish changes nothing; that of a fenced
+ * attempt is kept as a note.
+ * @throws {StoreError} `not_lease_holder`
  * @throws {IllegalTransitionError} when its own worker had ended the attempt in another way
  */
 export async function finishAttempt(
   db: Database,
-  { attemptId, outcome, now }: { attemptId: string; outcome: AttemptOutcome; now: number },
+  { attemptId, workerId, outcome, now }: Lease & { outcome: AttemptOutcome; now: number },
 ): Promise<Rollout> {
   const attempt = await requireAttempt(db, attemptId);
+  assertHolder(attempt, workerId);
   const [rollout] = await rolloutRows(db, [attempt.rollout_id]);
-  if (attempt.fenced === 1 || attempt.state === outcome.state) return toRollout(rollout!);
+  if (attempt.fenced === 1) {
+    const target = { kind: 'attempt', id: attemptId } as const;
+    await annotate(db, { target, key: 'late_finish', value: toPlain(outcome), author: workerId }, now);
+    return toRollout(rollout!);
+  }
+  if (attempt.state === outcome.state) return toRollout(rollout!);
 
   const failure = outcome.state === 'succeeded' ? null : (outcome.failure ?? null);
   if (outcome.state === 'failed' && failure === null) {
@@ -46,7 +64,8 @@ export async function finishAttempt(
       hint: 'Give `failure` with its class: it decides between another attempt and training on the reward.',
     });
   }
-  await endAttempt(db, attempt, { event: eventOf[outcome.state], outcome, failure, fenced: false, now });
+  const runId = rollout!.run_id;
+  await endAttempt(db, attempt, { event: eventOf[outcome.state], outcome, failure, fenced: false, runId, now });
   return await endOrRetry(db, rollout!, rolloutEventAfter({ state: outcome.state, failure }, attemptsOf(rollout!)), {
     failure,
     now,
@@ -62,6 +81,32 @@ export async function expireLeases(db: Database, now: number): Promise<Rollout[]
     .where('lease_until', '<=', now)
     .orderBy('lease_until')
     .execute();
+  const after = await loseAttempts(db, lost, { failure: workerLost, now });
+  await missWorkers(db, now);
+  return after;
+}
+
+/** The worker is gone, and whatever it still held is lost. @returns the rollouts of those attempts */
+export async function leaveWorker(
+  db: Database,
+  { id, now }: { id: string; now: number },
+): Promise<{ worker: Worker; rollouts: Rollout[] }> {
+  const worker = await markGone(db, id, now);
+  const held = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('worker_id', '=', id)
+    .where('state', '=', sql.lit('running'))
+    .execute();
+  const rollouts = await loseAttempts(db, held, { failure: workerLeft, now });
+  return { worker: { ...worker, running: 0 }, rollouts };
+}
+
+async function loseAttempts(
+  db: Database,
+  lost: AttemptRow[],
+  { failure, now }: { failure: Failure; now: number },
+): Promise<Rollout[]> {
   const rollouts = await rolloutRows(
     db,
     lost.map((attempt) => attempt.rollout_id),
@@ -69,9 +114,9 @@ export async function expireLeases(db: Database, now: number): Promise<Rollout[]
   const after: Rollout[] = [];
   for (const [index, attempt] of lost.entries()) {
     const rollout = rollouts[index]!;
-    await endAttempt(db, attempt, { event: 'lose', failure: workerLost, fenced: true, now });
-    const event = rolloutEventAfter({ state: 'failed', failure: workerLost }, attemptsOf(rollout));
-    after.push(await endOrRetry(db, rollout, event, { failure: workerLost, now }));
+    await endAttempt(db, attempt, { event: 'lose', failure, fenced: true, runId: rollout.run_id, now });
+    const event = rolloutEventAfter({ state: 'failed', failure }, attemptsOf(rollout));
+    after.push(await endOrRetry(db, rollout, event, { failure, now }));
   }
   return after;
 }
@@ -88,7 +133,8 @@ export async function cancelRollout(
     .where('rollout_id', '=', rollout.id)
     .where('state', '=', sql.lit('running'))
     .executeTakeFirst();
-  if (attempt) await endAttempt(db, attempt, { event: 'cancel', failure, fenced: true, now });
+  const runId = rollout.run_id;
+  if (attempt) await endAttempt(db, attempt, { event: 'cancel', failure, fenced: true, runId, now });
   return await endOrRetry(db, rollout, 'cancel', { failure, now });
 }
 
@@ -97,14 +143,16 @@ interface Ending {
   outcome?: AttemptOutcome;
   failure: Failure | null;
   fenced: boolean;
+  runId: string;
   now: number;
 }
 
 async function endAttempt(db: Database, attempt: AttemptRow, ending: Ending): Promise<void> {
+  const state = transition(attemptMachine, attempt, ending.event);
   await db
     .updateTable('attempts')
     .set({
-      state: transition(attemptMachine, attempt, ending.event),
+      state,
       failure: nullableToJson(ending.failure),
       fenced: ending.fenced ? 1 : 0,
       output: nullableToJson(ending.outcome?.output),
@@ -113,6 +161,8 @@ async function endAttempt(db: Database, attempt: AttemptRow, ending: Ending): Pr
     })
     .where('id', '=', attempt.id)
     .execute();
+  await announce(db, [{ kind: 'attempt', id: attempt.id, runId: ending.runId, state }], ending.now);
+  await settleWorker(db, attempt.worker_id, ending.now);
 }
 
 async function endOrRetry(
@@ -125,11 +175,23 @@ async function endOrRetry(
   const ended = hasEnded(rolloutMachine, state);
   const row = await db
     .updateTable('rollouts')
-    .set({ state, failure: ended ? nullableToJson(failure) : null, ended_at: ended ? now : null })
+    .set({
+      state,
+      failure: ended ? nullableToJson(failure) : null,
+      failure_class: (ended && failure?.class) || null,
+      failure_code: (ended && failure?.code) || null,
+      ended_at: ended ? now : null,
+    })
     .where('id', '=', rollout.id)
     .returningAll()
     .executeTakeFirstOrThrow();
+  await announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state }], now);
   return toRollout(row);
+}
+
+/** As JSON would bring it back: without the fields that are undefined. */
+function toPlain(outcome: AttemptOutcome): Json {
+  return JSON.parse(JSON.stringify(outcome)) as Json;
 }
 
 function attemptsOf(rollout: RolloutRow): { attempts: number; maxAttempts: number } {

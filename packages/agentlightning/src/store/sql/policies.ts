@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Checkpoint, PolicyVersion } from '../types.ts';
+import { announce } from './changes.ts';
 import { toCheckpoint, toJson, toPolicyVersion } from './rows.ts';
 import { requireRun } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
@@ -28,6 +29,8 @@ export async function addPolicyVersion(
       })),
     )
     .execute();
+  const { policy, runId } = version;
+  await announce(db, [{ kind: 'policy', id: policy, runId, state: String(version.version) }], now);
 }
 
 function versionRow(version: Omit<PolicyVersion, 'createdAt'>, now: number) {
@@ -80,6 +83,7 @@ export async function saveCheckpoint(
     // Not an announcement when the version is known: a later one may be served already.
     .onConflict((conflict) => conflict.columns(['run_id', 'policy', 'version']).doUpdateSet({ path }))
     .execute();
+  await announce(db, [{ kind: 'checkpoint', id: path, runId, state: String(step) }], now);
 }
 
 export async function latestCheckpoint(db: Database, runId: string): Promise<Checkpoint | null> {

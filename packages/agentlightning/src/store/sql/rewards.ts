@@ -1,13 +1,17 @@
 import type { Kysely } from 'kysely';
 import { NotFoundError, StoreError } from '../errors.ts';
+import type { Page, PageRequest, RewardFilter } from '../queries.ts';
 import type { Reward } from '../types.ts';
-import { requireAttempt } from './attempts.ts';
+import { ownerOf, requireAttempt } from './attempts.ts';
+import { announce } from './changes.ts';
+import { attemptsOfOwner } from './owners.ts';
+import { pageBounds, toPage } from './pages.ts';
 import { toReward } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
 
 type Database = Kysely<StoreSchema>;
 
-export async function addReward(db: Database, reward: Omit<Reward, 'createdAt'>, now: number): Promise<void> {
+export async function addReward(db: Database, reward: Omit<Reward, 'createdAt' | 'late'>, now: number): Promise<void> {
   if (reward.value !== null && !Number.isFinite(reward.value)) {
     throw new StoreError({
       code: 'invalid_value',
@@ -15,7 +19,7 @@ export async function addReward(db: Database, reward: Omit<Reward, 'createdAt'>,
       hint: 'Let the grader return null when there is nothing to judge; a missing reward is never 0.',
     });
   }
-  await requireAttempt(db, reward.attemptId);
+  const { runId, late } = await ownerOf(db, reward.attemptId);
   if (reward.callId !== null) await requireCallOf(db, reward.attemptId, reward.callId);
   await db
     .insertInto('rewards')
@@ -27,8 +31,11 @@ export async function addReward(db: Database, reward: Omit<Reward, 'createdAt'>,
       agent_name: reward.agentName,
       call_id: reward.callId,
       created_at: now,
+      run_id: runId,
+      late,
     })
     .execute();
+  await announce(db, [{ kind: 'reward', id: reward.attemptId, runId }], now);
 }
 
 async function requireCallOf(db: Database, attemptId: string, callId: string): Promise<void> {
@@ -46,4 +53,26 @@ export async function listRewards(db: Database, attemptId: string): Promise<Rewa
   await requireAttempt(db, attemptId);
   const rows = await db.selectFrom('rewards').selectAll().where('attempt_id', '=', attemptId).orderBy('seq').execute();
   return rows.map(toReward);
+}
+
+export async function queryRewards(db: Database, query: RewardFilter & PageRequest): Promise<Page<Reward>> {
+  const bounds = pageBounds(query);
+  let select = db
+    .selectFrom('rewards')
+    .selectAll()
+    .where('seq', bounds.comparison, bounds.beyond)
+    .orderBy('seq', bounds.direction)
+    .limit(bounds.rows);
+  const owners = attemptsOfOwner(db, query);
+  if (owners) select = select.where('attempt_id', 'in', owners);
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  if (query.attemptId !== undefined) select = select.where('attempt_id', '=', query.attemptId);
+  if (query.name !== undefined) select = select.where('name', '=', query.name);
+  if (query.source !== undefined) select = select.where('source', '=', query.source);
+  if (query.agentName !== undefined) select = select.where('agent_name', 'is', query.agentName);
+  if (query.callId !== undefined) select = select.where('call_id', 'is', query.callId);
+  if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
+  if (query.createdAt?.from !== undefined) select = select.where('created_at', '>=', query.createdAt.from);
+  if (query.createdAt?.to !== undefined) select = select.where('created_at', '<', query.createdAt.to);
+  return toPage(await select.execute(), bounds, toReward);
 }

@@ -1,9 +1,13 @@
 import type { Kysely } from 'kysely';
 import { NotFoundError, StoreError } from '../errors.ts';
+import type { Page, PageRequest, RolloutFilter } from '../queries.ts';
 import type { RolloutQuery } from '../store.ts';
 import type { Rollout, RolloutRequest } from '../types.ts';
+import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
-import { type RolloutRow, toRollout } from './rows.ts';
+import { pageBounds, toPage } from './pages.ts';
+import { requireResources } from './resources.ts';
+import { type RolloutRow, toJson, toRollout } from './rows.ts';
 import { findTasks, requireRun } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
 
@@ -19,13 +23,17 @@ export async function enqueueRollouts(db: Database, requests: RolloutRequest[], 
   );
   const unknown = requests.find((request) => !tasks.has(request.taskId));
   if (unknown) throw new NotFoundError('task', unknown.taskId);
+  for (const { resources } of requests) if (resources) await requireResources(db, resources);
 
   for (const chunk of chunksOf(requests)) {
-    await db
+    const added = await db
       .insertInto('rollouts')
       .values(chunk.map((request) => newRow(request, now)))
       .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning(['id', 'run_id'])
       .execute();
+    const changes = added.map(({ id, run_id }) => ({ kind: 'rollout' as const, id, runId: run_id, state: 'queued' }));
+    await announce(db, changes, now);
   }
   const rows = await rolloutRows(
     db,
@@ -46,6 +54,9 @@ function newRow(request: RolloutRequest, now: number) {
     max_attempts: request.maxAttempts,
     state: 'queued' as const,
     failure: null,
+    failure_class: null,
+    failure_code: null,
+    resources: toJson(request.resources ?? {}),
     created_at: now,
     ended_at: null,
   };
@@ -80,6 +91,41 @@ export async function rolloutRows(db: Database, ids: string[]): Promise<RolloutR
 export async function findRollout(db: Database, id: string): Promise<Rollout | null> {
   const row = await db.selectFrom('rollouts').selectAll().where('id', '=', id).executeTakeFirst();
   return row ? toRollout(row) : null;
+}
+
+export async function queryRollouts(db: Database, query: RolloutFilter & PageRequest): Promise<Page<Rollout>> {
+  const bounds = pageBounds(query);
+  const { agentName, model, policy, createdAt } = query;
+  let select = db
+    .selectFrom('rollouts')
+    .selectAll()
+    .where('seq', bounds.comparison, bounds.beyond)
+    .orderBy('seq', bounds.direction)
+    .limit(bounds.rows);
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  if (query.taskId !== undefined) select = select.where('task_id', '=', query.taskId);
+  if (query.groupId !== undefined) select = select.where('group_id', '=', query.groupId);
+  if (query.step !== undefined) select = select.where('step', '=', query.step);
+  if (query.mode !== undefined) select = select.where('mode', '=', query.mode);
+  if (query.states !== undefined) select = select.where('state', 'in', query.states);
+  if (query.failureClass !== undefined) select = select.where('failure_class', '=', query.failureClass);
+  if (query.failureCode !== undefined) select = select.where('failure_code', '=', query.failureCode);
+  if (createdAt?.from !== undefined) select = select.where('created_at', '>=', createdAt.from);
+  if (createdAt?.to !== undefined) select = select.where('created_at', '<', createdAt.to);
+  if (!query.includeSuperseded) select = select.where('superseded', '=', 0);
+  if (agentName !== undefined || model !== undefined || policy !== undefined) {
+    select = select.where(({ exists, selectFrom }) => {
+      let calls = selectFrom('attempts')
+        .innerJoin('calls', 'calls.attempt_id', 'attempts.id')
+        .select('calls.id')
+        .whereRef('attempts.rollout_id', '=', 'rollouts.id');
+      if (agentName !== undefined) calls = calls.where('calls.agent_name', '=', agentName);
+      if (model !== undefined) calls = calls.where('calls.model', '=', model);
+      if (policy !== undefined) calls = calls.where('calls.policy', '=', policy);
+      return exists(calls);
+    });
+  }
+  return toPage(await select.execute(), bounds, toRollout);
 }
 
 /** Oldest first. */

@@ -1,5 +1,16 @@
 import type { Selectable } from 'kysely';
-import type { Attempt, Checkpoint, Json, JsonObject, PolicyVersion, Reward, Rollout, Run, Task } from '../types.ts';
+import type {
+  Attempt,
+  Checkpoint,
+  Json,
+  JsonObject,
+  PolicyVersion,
+  ResourceVersions,
+  Reward,
+  Rollout,
+  Run,
+  Task,
+} from '../types.ts';
 import type {
   AttemptTable,
   CheckpointTable,
@@ -30,6 +41,11 @@ export function nullableToJson(value: object | Json | undefined): string | null 
   return value === null || value === undefined ? null : toJson(value);
 }
 
+/** Present only where it says something: what was on time looks as its writer made it. */
+export function lateMark(row: { late: 0 | 1 }): { late?: true } {
+  return row.late === 1 ? { late: true } : {};
+}
+
 export function toRun(row: Selectable<RunTable>): Run {
   return {
     id: row.id,
@@ -58,6 +74,7 @@ export function toRollout(row: RolloutRow): Rollout {
     attempts: row.attempts,
     failure: nullableFromJson(row.failure),
     superseded: row.superseded === 1,
+    resources: fromJson<ResourceVersions>(row.resources),
     createdAt: row.created_at,
     endedAt: row.ended_at,
   };
@@ -74,6 +91,7 @@ export function toAttempt(row: AttemptRow): Attempt {
     leaseUntil: row.lease_until,
     output: nullableFromJson(row.output),
     exitCode: row.exit_code,
+    resources: fromJson<ResourceVersions>(row.resources),
     startedAt: row.started_at,
     endedAt: row.ended_at,
   };
@@ -88,6 +106,7 @@ export function toReward(row: Selectable<RewardTable>): Reward {
     agentName: row.agent_name,
     callId: row.call_id,
     createdAt: row.created_at,
+    ...lateMark(row),
   };
 }
 

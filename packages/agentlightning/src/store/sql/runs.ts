@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { NotFoundError, StoreError } from '../errors.ts';
 import type { Run, Task } from '../types.ts';
+import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
 import { toJson, toRun, toTask } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
@@ -14,7 +15,10 @@ export async function createRun(db: Database, run: Pick<Run, 'id' | 'config'>, n
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (row) return toRun(row);
+  if (row) {
+    await announce(db, [{ kind: 'run', id: run.id, runId: run.id, state: row.state }], now);
+    return toRun(row);
+  }
   throw new StoreError({
     code: 'run_exists',
     category: 'user',
@@ -49,6 +53,7 @@ export async function finishRun(
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   if (result.numUpdatedRows === 0n) throw new NotFoundError('run', id);
+  await announce(db, [{ kind: 'run', id, runId: id, state }], now);
 }
 
 export async function putTasks(db: Database, tasks: Task[]): Promise<void> {

@@ -1,13 +1,18 @@
 import type { ColumnType, Generated } from 'kysely';
 import type {
+  AnnotationTarget,
   AttemptState,
   CallChoice,
+  ChangeKind,
+  FailureClass,
+  Resource,
   Reward,
   RolloutMode,
   RolloutState,
   Run,
   Span,
   UntrainableReason,
+  WorkerState,
 } from '../types.ts';
 
 /**
@@ -46,7 +51,11 @@ export interface RolloutTable {
   state: RolloutState;
   attempts: Generated<number>;
   failure: JsonText | null;
+  /** From `failure`, for queries. */
+  failure_class: FailureClass | null;
+  failure_code: string | null;
   superseded: Generated<0 | 1>;
+  resources: Generated<JsonText>;
   created_at: number;
   ended_at: number | null;
 }
@@ -63,6 +72,7 @@ export interface AttemptTable {
   lease_until: number;
   output: JsonText | null;
   exit_code: number | null;
+  resources: Generated<JsonText>;
   started_at: number;
   ended_at: number | null;
 }
@@ -92,6 +102,9 @@ export interface CallTable {
   started_at: number;
   latency_ms: number;
   time_to_first_token_ms: number | null;
+  run_id: string;
+  response_id: string | null;
+  late: 0 | 1;
 }
 
 export interface CallChoiceTable {
@@ -115,6 +128,8 @@ export interface RewardTable {
   agent_name: string | null;
   call_id: string | null;
   created_at: number;
+  run_id: string;
+  late: 0 | 1;
 }
 
 export interface SpanTable {
@@ -134,6 +149,8 @@ export interface SpanTable {
   links: JsonText;
   resource: JsonText;
   scope: JsonText | null;
+  run_id: string;
+  late: 0 | 1;
 }
 
 export interface PolicyVersionTable {
@@ -156,6 +173,47 @@ export interface CheckpointTable {
   created_at: number;
 }
 
+export interface ResourceTable {
+  seq: Sequence;
+  name: string;
+  version: number;
+  kind: Resource['kind'];
+  content: JsonText;
+  hash: string;
+  /** As in {@link PolicyVersionTable}: the highest one of a name is its latest version. */
+  announced: number;
+  created_at: number;
+}
+
+export interface WorkerTable {
+  seq: Sequence;
+  id: string;
+  state: WorkerState;
+  info: JsonText;
+  alive_until: number;
+  heartbeat_at: number;
+  registered_at: number;
+}
+
+export interface AnnotationTable {
+  seq: Sequence;
+  target_kind: AnnotationTarget['kind'];
+  target_id: string;
+  key: JsonText;
+  value: JsonText;
+  author: JsonText;
+  created_at: number;
+}
+
+export interface ChangeTable {
+  seq: Sequence;
+  kind: ChangeKind;
+  id: string;
+  run_id: string | null;
+  state: string | null;
+  at: number;
+}
+
 export interface StoreSchema {
   runs: RunTable;
   tasks: TaskTable;
@@ -167,4 +225,8 @@ export interface StoreSchema {
   spans: SpanTable;
   policy_versions: PolicyVersionTable;
   checkpoints: CheckpointTable;
+  resources: ResourceTable;
+  workers: WorkerTable;
+  annotations: AnnotationTable;
+  changes: ChangeTable;
 }

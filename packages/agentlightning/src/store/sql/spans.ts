@@ -1,8 +1,12 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Page, PageRequest, SpanFilter } from '../queries.ts';
 import type { ReportedSpan, Span } from '../types.ts';
-import { requireAttempt } from './attempts.ts';
+import { ownerOf, requireAttempt } from './attempts.ts';
+import { announce } from './changes.ts';
+import { attemptsOfOwner } from './owners.ts';
+import { pageBounds, toPage } from './pages.ts';
 import { addReward } from './rewards.ts';
-import { fromJson, nullableFromJson, nullableToJson, toJson } from './rows.ts';
+import { fromJson, lateMark, nullableFromJson, nullableToJson, toJson } from './rows.ts';
 import type { SpanTable, StoreSchema } from './schema.ts';
 
 type Database = Kysely<StoreSchema>;
@@ -14,20 +18,27 @@ type Database = Kysely<StoreSchema>;
  * @throws {NotFoundError} for an unknown attempt: then none is kept
  */
 export async function addSpans(db: Database, reported: readonly ReportedSpan[], now: number): Promise<number> {
-  for (const attemptId of new Set(reported.map(({ span }) => span.attemptId))) await requireAttempt(db, attemptId);
+  const owners = new Map<string, Awaited<ReturnType<typeof ownerOf>>>();
+  for (const { span } of reported) {
+    if (!owners.has(span.attemptId)) owners.set(span.attemptId, await ownerOf(db, span.attemptId));
+  }
+  const touched = new Set<string>();
   let added = 0;
   for (const { span, rewards } of reported) {
     const inserted = await db
       .insertInto('spans')
-      .values(toRow(span))
+      .values(toRow(span, owners.get(span.attemptId)!))
       .onConflict((conflict) => conflict.columns(['attempt_id', 'trace_id', 'span_id']).doNothing())
       .executeTakeFirstOrThrow();
     if (inserted.numInsertedOrUpdatedRows === 0n) continue;
     added += 1;
+    touched.add(span.attemptId);
     for (const reward of rewards) {
       await addReward(db, { ...reward, attemptId: span.attemptId, source: 'agent' }, now);
     }
   }
+  const changes = [...touched].map((id) => ({ kind: 'spans' as const, id, runId: owners.get(id)!.runId }));
+  await announce(db, changes, now);
   return added;
 }
 
@@ -44,8 +55,29 @@ export async function listSpans(db: Database, attemptId: string): Promise<Span[]
   return rows.map(toSpan);
 }
 
+export async function querySpans(db: Database, query: SpanFilter & PageRequest): Promise<Page<Span>> {
+  const bounds = pageBounds(query);
+  let select = db
+    .selectFrom('spans')
+    .selectAll()
+    .where('seq', bounds.comparison, bounds.beyond)
+    .orderBy('seq', bounds.direction)
+    .limit(bounds.rows);
+  const owners = attemptsOfOwner(db, query);
+  if (owners) select = select.where('attempt_id', 'in', owners);
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  if (query.attemptId !== undefined) select = select.where('attempt_id', '=', query.attemptId);
+  if (query.traceId !== undefined) select = select.where('trace_id', '=', query.traceId);
+  if (query.kind !== undefined) select = select.where('kind', '=', query.kind);
+  if (query.status !== undefined) select = select.where('status', '=', query.status);
+  if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
+  if (query.startedAt?.from !== undefined) select = select.where('started_at', '>=', query.startedAt.from);
+  if (query.startedAt?.to !== undefined) select = select.where('started_at', '<', query.startedAt.to);
+  return toPage(await select.execute(), bounds, toSpan);
+}
+
 /** Names and messages are the agent's, and may hold characters that a text column would lose: they are kept as JSON. */
-function toRow(span: Span): Insertable<SpanTable> {
+function toRow(span: Span, { runId, late }: { runId: string; late: 0 | 1 }): Insertable<SpanTable> {
   return {
     attempt_id: span.attemptId,
     trace_id: span.traceId,
@@ -62,6 +94,8 @@ function toRow(span: Span): Insertable<SpanTable> {
     links: toJson(span.links),
     resource: toJson(span.resource),
     scope: nullableToJson(span.scope),
+    run_id: runId,
+    late,
   };
 }
 
@@ -82,5 +116,6 @@ function toSpan(row: Selectable<SpanTable>): Span {
     links: fromJson(row.links),
     resource: fromJson(row.resource),
     scope: nullableFromJson(row.scope),
+    ...lateMark(row),
   };
 }

@@ -1,37 +1,61 @@
 import type { Kysely, Transaction } from 'kysely';
+import { Bell } from '../bell.ts';
 import { StoreError } from '../errors.ts';
-import type { RolloutQuery, Store } from '../store.ts';
+import type {
+  AnnotationFilter,
+  AttemptFilter,
+  CallFilter,
+  Page,
+  PageRequest,
+  ResourceFilter,
+  RewardFilter,
+  RolloutFilter,
+  SpanFilter,
+  WorkerFilter,
+} from '../queries.ts';
+import type { ChangeOptions, ClaimOptions, RolloutQuery, Store } from '../store.ts';
 import { hasEnded, rolloutMachine } from '../transitions.ts';
 import type {
+  Annotation,
   Attempt,
   AttemptOutcome,
   Call,
+  CallSummary,
+  Change,
   Checkpoint,
   Claim,
+  Lease,
   PolicyVersion,
   ReportedSpan,
+  Resource,
   Reward,
   Rollout,
   RolloutRequest,
   Run,
   Span,
   Task,
+  Worker,
 } from '../types.ts';
 import { RolloutWaiters, type WaitOptions } from '../waiters.ts';
-import { findAttempt, listAttempts } from './attempts.ts';
+import { annotate, queryAnnotations } from './annotations.ts';
+import { findAttempt, listAttempts, queryAttempts } from './attempts.ts';
+import { findCall, queryCalls } from './call-queries.ts';
 import { CallTrees } from './call-trees.ts';
 import { listCalls, recordCall } from './calls.ts';
-import { cancelRollouts, supersedeAfter } from './cancel.ts';
-import { type ClaimRequest, claimRollouts, heartbeat } from './claims.ts';
-import { expireLeases, finishAttempt } from './endings.ts';
+import { cancelRollouts, requeueRollouts, supersedeAfter } from './cancel.ts';
+import { claimRollouts, heartbeat } from './claims.ts';
+import { expireLeases, finishAttempt, leaveWorker } from './endings.ts';
+import { feedOf } from './feed.ts';
 import { GroupCommit } from './group-commit.ts';
 import { addPolicyVersion, latestCheckpoint, latestPolicyVersion, saveCheckpoint } from './policies.ts';
-import { addReward, listRewards } from './rewards.ts';
-import { enqueueRollouts, findRollout, listRollouts, rolloutRows } from './rollouts.ts';
+import { addResource, findResource, latestResources, queryResources } from './resources.ts';
+import { addReward, listRewards, queryRewards } from './rewards.ts';
+import { enqueueRollouts, findRollout, listRollouts, queryRollouts, rolloutRows } from './rollouts.ts';
 import { toRollout } from './rows.ts';
 import { createRun, findRun, findTasks, finishRun, listRuns, putTasks } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
-import { addSpans, listSpans } from './spans.ts';
+import { addSpans, listSpans, querySpans } from './spans.ts';
+import { findWorker, heartbeatWorker, queryWorkers, registerWorker } from './workers.ts';
 
 export interface SqlStoreOptions {
   db: Kysely<StoreSchema>;
@@ -41,6 +65,8 @@ export interface SqlStoreOptions {
   clock: () => number;
   /** Time-ordered ids for attempts. */
   ids: () => string;
+  /** Tells of commits of other processes, as a hint: calls back when there may be some. Returns how to end it. */
+  watch?: (onHint: () => void) => () => void;
   /** Called once, after the last write. */
   close: () => Promise<void>;
 }
@@ -51,6 +77,11 @@ export class SqlStore implements Store {
   readonly #writes: GroupCommit<Transaction<StoreSchema>>;
   readonly #trees = new CallTrees();
   readonly #waiters = new RolloutWaiters();
+  readonly #committed = new Bell();
+  readonly #queued = new Bell();
+  /** Under way. */
+  readonly #reads = new Set<Promise<void>>();
+  readonly #unwatch: () => void;
   #closing: Promise<void> | null = null;
 
   constructor(options: SqlStoreOptions) {
@@ -59,6 +90,7 @@ export class SqlStore implements Store {
       transact: (work) => options.db.transaction().execute(work),
       onRollback: () => this.#trees.clear(),
     });
+    this.#unwatch = options.watch?.(() => this.#hint()) ?? (() => {});
   }
 
   createRun(run: Pick<Run, 'id' | 'config'>): Promise<Run> {
@@ -86,21 +118,33 @@ export class SqlStore implements Store {
     return found.get(id) ?? null;
   }
 
-  enqueueRollouts(requests: RolloutRequest[]): Promise<Rollout[]> {
-    return this.#write((db) => enqueueRollouts(db, requests, this.#now()));
+  async enqueueRollouts(requests: RolloutRequest[]): Promise<Rollout[]> {
+    const rollouts = await this.#write((db) => enqueueRollouts(db, requests, this.#now()));
+    this.#tell(rollouts);
+    return rollouts;
   }
 
-  claimRollouts(request: ClaimRequest): Promise<Claim[]> {
-    return this.#write((db) => claimRollouts(db, request, { now: this.#now(), ids: this.#options.ids }));
+  async claimRollouts({ waitMs = 0, signal, ...request }: ClaimOptions): Promise<Claim[]> {
+    const end = performance.now() + waitMs;
+    for (;;) {
+      if (signal?.aborted) return [];
+      const { rung } = this.#queued;
+      const claims = await this.#write((db) =>
+        claimRollouts(db, request, { now: this.#now(), ids: this.#options.ids }),
+      );
+      const leftMs = end - performance.now();
+      if (claims.length > 0 || request.limit < 1 || leftMs <= 0) return claims;
+      await this.#queued.wait(rung, { signal, timeoutMs: leftMs });
+    }
   }
 
-  heartbeat(attemptId: string, leaseMs: number): Promise<boolean> {
-    return this.#write((db) => heartbeat(db, { attemptId, leaseMs, now: this.#now() }));
+  heartbeat(lease: Lease, leaseMs: number): Promise<boolean> {
+    return this.#write((db) => heartbeat(db, { ...lease, leaseMs, now: this.#now() }));
   }
 
-  async finishAttempt(attemptId: string, outcome: AttemptOutcome): Promise<Rollout> {
-    const rollout = await this.#write((db) => finishAttempt(db, { attemptId, outcome, now: this.#now() }));
-    this.#trees.forget(attemptId);
+  async finishAttempt(lease: Lease, outcome: AttemptOutcome): Promise<Rollout> {
+    const rollout = await this.#write((db) => finishAttempt(db, { ...lease, outcome, now: this.#now() }));
+    this.#trees.forget(lease.attemptId);
     this.#tell([rollout]);
     return rollout;
   }
@@ -115,6 +159,12 @@ export class SqlStore implements Store {
     this.#tell(await this.#write((db) => cancelRollouts(db, { ids, reason, now: this.#now() })));
   }
 
+  async requeueRollouts(ids: string[]): Promise<Rollout[]> {
+    const rollouts = await this.#write((db) => requeueRollouts(db, ids, this.#now()));
+    this.#tell(rollouts);
+    return rollouts;
+  }
+
   async supersedeAfter(runId: string, step: number): Promise<number> {
     const { marked, cancelled } = await this.#write((db) => supersedeAfter(db, { runId, step, now: this.#now() }));
     this.#tell(cancelled);
@@ -127,6 +177,10 @@ export class SqlStore implements Store {
 
   listRollouts(query: RolloutQuery): Promise<Rollout[]> {
     return this.#read((db) => listRollouts(db, query));
+  }
+
+  queryRollouts(query: RolloutFilter & PageRequest): Promise<Page<Rollout>> {
+    return this.#read((db) => queryRollouts(db, query));
   }
 
   async waitForRollouts(ids: string[], options: WaitOptions = {}): Promise<Rollout[]> {
@@ -144,20 +198,36 @@ export class SqlStore implements Store {
     return this.#read((db) => listAttempts(db, rolloutId));
   }
 
+  queryAttempts(query: AttemptFilter & PageRequest): Promise<Page<Attempt>> {
+    return this.#read((db) => queryAttempts(db, query));
+  }
+
   recordCall(call: Call): Promise<void> {
-    return this.#write((db) => recordCall(db, call, this.#trees));
+    return this.#write((db) => recordCall(db, call, { trees: this.#trees, now: this.#now() }));
   }
 
   listCalls(attemptId: string): Promise<Call[]> {
     return this.#read((db) => listCalls(db, attemptId));
   }
 
-  addReward(reward: Omit<Reward, 'createdAt'>): Promise<void> {
+  getCall(id: string): Promise<Call | null> {
+    return this.#read((db) => findCall(db, id));
+  }
+
+  queryCalls(query: CallFilter & PageRequest): Promise<Page<CallSummary>> {
+    return this.#read((db) => queryCalls(db, query));
+  }
+
+  addReward(reward: Omit<Reward, 'createdAt' | 'late'>): Promise<void> {
     return this.#write((db) => addReward(db, reward, this.#now()));
   }
 
   listRewards(attemptId: string): Promise<Reward[]> {
     return this.#read((db) => listRewards(db, attemptId));
+  }
+
+  queryRewards(query: RewardFilter & PageRequest): Promise<Page<Reward>> {
+    return this.#read((db) => queryRewards(db, query));
   }
 
   addSpans(spans: ReportedSpan[]): Promise<number> {
@@ -166,6 +236,10 @@ export class SqlStore implements Store {
 
   listSpans(attemptId: string): Promise<Span[]> {
     return this.#read((db) => listSpans(db, attemptId));
+  }
+
+  querySpans(query: SpanFilter & PageRequest): Promise<Page<Span>> {
+    return this.#read((db) => querySpans(db, query));
   }
 
   addPolicyVersion(version: Omit<PolicyVersion, 'createdAt'>): Promise<void> {
@@ -184,15 +258,70 @@ export class SqlStore implements Store {
     return this.#read((db) => latestCheckpoint(db, runId));
   }
 
-  /** Writes under way are finished first; whoever waits for rollouts gets `store_closed`. */
+  addResource(resource: Pick<Resource, 'name' | 'kind' | 'content'>): Promise<Resource> {
+    return this.#write((db) => addResource(db, resource, this.#now()));
+  }
+
+  getResource(name: string, version: number): Promise<Resource | null> {
+    return this.#read((db) => findResource(db, name, version));
+  }
+
+  latestResources(names?: string[]): Promise<Resource[]> {
+    return this.#read((db) => latestResources(db, names));
+  }
+
+  queryResources(query: ResourceFilter & PageRequest): Promise<Page<Resource>> {
+    return this.#read((db) => queryResources(db, query));
+  }
+
+  registerWorker(worker: Pick<Worker, 'id' | 'info'> & { leaseMs: number }): Promise<Worker> {
+    return this.#write((db) => registerWorker(db, { ...worker, now: this.#now() }));
+  }
+
+  heartbeatWorker(id: string, leaseMs: number): Promise<Worker> {
+    return this.#write((db) => heartbeatWorker(db, { id, leaseMs, now: this.#now() }));
+  }
+
+  async leaveWorker(id: string): Promise<Worker> {
+    const { worker, rollouts } = await this.#write((db) => leaveWorker(db, { id, now: this.#now() }));
+    this.#tell(rollouts);
+    return worker;
+  }
+
+  getWorker(id: string): Promise<Worker | null> {
+    return this.#read((db) => findWorker(db, id));
+  }
+
+  queryWorkers(query: WorkerFilter & PageRequest): Promise<Page<Worker>> {
+    return this.#read((db) => queryWorkers(db, query));
+  }
+
+  annotate(annotation: Omit<Annotation, 'createdAt'>): Promise<Annotation> {
+    return this.#write((db) => annotate(db, annotation, this.#now()));
+  }
+
+  queryAnnotations(query: AnnotationFilter & PageRequest): Promise<Page<Annotation>> {
+    return this.#read((db) => queryAnnotations(db, query));
+  }
+
+  changes(options: ChangeOptions = {}): AsyncIterable<Change> {
+    return feedOf((query) => this.#read(query), this.#committed, options);
+  }
+
+  /** Reads and writes under way are finished first; whoever waits for rollouts, work or changes gets `store_closed`. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
   async #shutDown(): Promise<void> {
-    this.#waiters.close(this.#closedError());
+    this.#unwatch();
+    const error = this.#closedError();
+    this.#waiters.close(error);
+    this.#queued.close(error);
+    this.#committed.close(error);
     await this.#writes.idle();
+    await Promise.all(this.#reads);
     await this.#options.close();
   }
 
@@ -202,16 +331,35 @@ export class SqlStore implements Store {
 
   async #write<T>(operation: (db: Transaction<StoreSchema>) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return await this.#writes.write(operation);
+    const value = await this.#writes.write(operation);
+    this.#committed.ring();
+    return value;
   }
 
   async #read<T>(query: (db: Kysely<StoreSchema>) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return await query(this.#options.db);
+    const reading = query(this.#options.db);
+    const settled = reading.then(
+      () => {},
+      () => {},
+    );
+    this.#reads.add(settled);
+    try {
+      return await reading;
+    } finally {
+      this.#reads.delete(settled);
+    }
   }
 
   #tell(rollouts: Rollout[]): void {
     this.#waiters.notify(rollouts.filter((rollout) => hasEnded(rolloutMachine, rollout.state)));
+    if (rollouts.some(({ state }) => state === 'queued')) this.#queued.ring();
+  }
+
+  #hint(): void {
+    this.#waiters.lookAgain();
+    this.#queued.ring();
+    this.#committed.ring();
   }
 
   #assertOpen(): void {

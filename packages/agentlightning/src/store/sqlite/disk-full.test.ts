@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../errors.ts';
-import { callOf, enqueue, seed } from '../testing/index.ts';
+import { callOf, enqueue, leaseOf, seed } from '../testing/index.ts';
 import type { Call } from '../types.ts';
 import { translateDriverError } from './driver-errors.ts';
 import { openDatabase, sqliteStoreOver } from './open.ts';
@@ -44,7 +44,9 @@ describe('a full disk', () => {
     for (const sequence of [100, 101]) await record(sequence);
     expect(await store.listCalls(claim!.attempt.id)).toEqual(kept.map(call));
     expect(kept.slice(-2)).toEqual([100, 101]);
-    expect(await store.finishAttempt(claim!.attempt.id, { state: 'succeeded' })).toMatchObject({ state: 'succeeded' });
+    expect(await store.finishAttempt(leaseOf(claim!.attempt), { state: 'succeeded' })).toMatchObject({
+      state: 'succeeded',
+    });
     expect(query(opened.database, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     await store.close();
     await folder.remove();

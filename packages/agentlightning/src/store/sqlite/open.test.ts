@@ -1,8 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { callOf, enqueue, seed } from '../testing/index.ts';
+import { callOf, crash, enqueue, seed } from '../testing/index.ts';
+import { migrations } from './migrations/index.ts';
+import type { Migration } from './migrations/migration.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import { query } from './statements.ts';
 import { startChild, temporaryFolder } from './testing/index.ts';
@@ -98,17 +100,26 @@ describe('opening a store file', () => {
     await expect(refused).rejects.toThrow('999-from-the-future');
   });
 
-  it('brings a file of the first schema forward and keeps what is in it', async () => {
-    await makeStore();
-    const database = new DatabaseSync(path);
-    database.exec("drop table spans; delete from schema_migrations where name <> '001-initial'");
-    database.close();
-    const store = await openSqliteStore({ path });
-    await enqueue(store, ['rollout-1']);
-    const [claim] = await store.claimRollouts({ workerId: 'w', limit: 1, leaseMs: 1000 });
-    expect(await store.listSpans(claim!.attempt.id)).toEqual([]);
-    await store.close();
-  });
+  it.each(migrations.map((_, at) => at).slice(1))(
+    'brings a file of %i migrations forward and keeps what is in it',
+    async (count) => {
+      makeReleased(migrations.slice(0, count));
+      const store = await openSqliteStore({ path });
+      expect(await store.getRollout('old')).toMatchObject({ state: 'failed', failure: crash, resources: {} });
+      expect(await store.queryRollouts({ failureClass: 'infrastructure' })).toMatchObject({ items: [{ id: 'old' }] });
+      expect(await store.queryCalls({ runId: 'run-1' })).toMatchObject({
+        items: [{ id: 'call', responseId: 'chat-1' }],
+      });
+      expect(await store.queryCalls({ responseId: 'chat-1' })).toMatchObject({
+        items: [{ late: false, sampledTokens: 0 }],
+      });
+      expect(await store.queryRewards({ runId: 'run-1' })).toMatchObject({ items: [{ value: 0.5 }] });
+      await enqueue(store, ['rollout-1']);
+      const [claim] = await store.claimRollouts({ workerId: 'w', limit: 1, leaseMs: 1000 });
+      expect(await store.listSpans(claim!.attempt.id)).toEqual([]);
+      await store.close();
+    },
+  );
 
   it('says that a damaged file is damaged', async () => {
     await makeStore();
@@ -168,4 +179,31 @@ function bytesOf(value: Row[string]): number {
   if (value === null) return 0;
   if (typeof value === 'number') return 8;
   return typeof value === 'string' ? Buffer.byteLength(value) : value.length;
+}
+
+/** A file as an earlier version left it, with a row in each table that a later migration fills columns of. */
+function makeReleased(released: readonly Migration[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  database.exec(`
+    pragma application_id = ${0x41474c53};
+    create table schema_migrations (name text primary key, applied_at integer not null) strict;
+  `);
+  for (const { name, sql } of released) {
+    database.exec(sql);
+    query(database, 'insert into schema_migrations values (?, 0)', name);
+  }
+  database.exec(`
+    insert into runs (id, config, state, created_at) values ('run-1', '{}', 'running', 1);
+    insert into tasks values ('task-1', '{}', '{}');
+    insert into rollouts (id, run_id, task_id, group_id, mode, step, seed, max_attempts, state, attempts, failure, created_at)
+      values ('old', 'run-1', 'task-1', 'g', 'train', 0, 1, 1, 'failed', 1, '${JSON.stringify(crash)}', 1);
+    insert into attempts (id, rollout_id, number, state, worker_id, lease_until, started_at)
+      values ('attempt', 'old', 1, 'failed', 'w', 1, 1);
+    insert into calls (id, attempt_id, sequence, model, dialect, request, response, shared_tokens, shared_items,
+      sampling, overridden, started_at, latency_ms)
+      values ('call', 'attempt', 0, 'm', 'chat', '{}', '{"id":"chat-1"}', 0, '{}', '{}', '{}', 1, 1);
+    insert into rewards (attempt_id, name, value, source, created_at) values ('attempt', 'reward', 0.5, 'grader', 1);
+  `);
+  database.close();
 }

@@ -37,6 +37,31 @@ export interface OpenDatabase {
   owner: OwnerLock;
 }
 
+/**
+ * The same store without a file: gone when it is closed, or with the process. For trials and tests.
+ */
+export async function openMemoryStore(options: Omit<SqliteStoreOptions, 'path'> = {}): Promise<Store> {
+  const database = openMemoryDatabase((options.clock ?? Date.now)());
+  return memoryStoreOver({ ...options, database, close: () => database.close() });
+}
+
+export function openMemoryDatabase(now: number): Database {
+  const database = new DatabaseSync(memoryPath, { enableForeignKeyConstraints: true });
+  migrate(database, { path: memoryPath, now });
+  return database;
+}
+
+export function memoryStoreOver(
+  options: Omit<SqliteStoreOptions, 'path'> & { database: Database; close: () => void },
+): Store {
+  const { database, close, clock = Date.now, ids = uuidv7 } = options;
+  const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path: memoryPath }) });
+  return new SqlStore({ db, name: 'in memory', clock, ids, close: async () => close() });
+}
+
+/** SQLite's name for no file. */
+const memoryPath = ':memory:';
+
 /** The file, checked, owned and migrated. */
 export function openDatabase({ path, now }: { path: string; now: number }): OpenDatabase {
   let database: Database | undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callBytes } from './call-bytes.ts';
 import { callTrees } from './call-trees-arbitrary.ts';
-import { callOf, claimOne } from './fixtures.ts';
+import { callOf, claimOne, leaseOf } from './fixtures.ts';
 import { type OpenHarness, storeTest, withStore } from './harness.ts';
 
 export function describeCalls(open: OpenHarness): void {
@@ -56,7 +56,7 @@ export function describeCalls(open: OpenHarness): void {
       storeTest(open, async ({ store }) => {
         const claim = await claimOne(store);
         await store.recordCall(callOf(claim, 0));
-        await store.finishAttempt(claim.attempt.id, { state: 'succeeded' });
+        await store.finishAttempt(leaseOf(claim.attempt), { state: 'succeeded' });
         await store.recordCall(callOf(claim, 1));
         expect(await store.listCalls(claim.attempt.id)).toHaveLength(2);
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IllegalTransitionError } from '../errors.ts';
-import { claimNext, claimOne, crash, enqueue, wrongExit } from './fixtures.ts';
+import { claimNext, claimOne, crash, enqueue, leaseOf, wrongExit } from './fixtures.ts';
 import { type OpenHarness, storeTest } from './harness.ts';
 
 export function describeEndings(open: OpenHarness): void {
@@ -11,7 +11,7 @@ export function describeEndings(open: OpenHarness): void {
         const { attempt } = await claimOne(store);
         clock.now += 10;
         const output = 'line\0with \ud800 odd characters';
-        const rollout = await store.finishAttempt(attempt.id, { state: 'succeeded', output, exitCode: 0 });
+        const rollout = await store.finishAttempt(leaseOf(attempt), { state: 'succeeded', output, exitCode: 0 });
         expect(rollout).toMatchObject({ state: 'succeeded', failure: null, attempts: 1, endedAt: clock.now });
         expect(await store.getRollout('rollout-1')).toEqual(rollout);
         expect(await store.getAttempt(attempt.id)).toEqual({
@@ -28,7 +28,11 @@ export function describeEndings(open: OpenHarness): void {
       'ends the rollout on a failure of the agent, however many attempts are left',
       storeTest(open, async ({ store }) => {
         const { attempt } = await claimOne(store, { maxAttempts: 5 });
-        const rollout = await store.finishAttempt(attempt.id, { state: 'failed', failure: wrongExit, exitCode: 3 });
+        const rollout = await store.finishAttempt(leaseOf(attempt), {
+          state: 'failed',
+          failure: wrongExit,
+          exitCode: 3,
+        });
         expect(rollout).toMatchObject({ state: 'failed', failure: wrongExit });
         expect(await store.getAttempt(attempt.id)).toMatchObject({ failure: wrongExit, exitCode: 3 });
       }),
@@ -38,10 +42,10 @@ export function describeEndings(open: OpenHarness): void {
       'tries again after a failure of the infrastructure until the attempts are used up',
       storeTest(open, async ({ store }) => {
         const first = await claimOne(store, { maxAttempts: 2 });
-        const retried = await store.finishAttempt(first.attempt.id, { state: 'failed', failure: crash });
+        const retried = await store.finishAttempt(leaseOf(first.attempt), { state: 'failed', failure: crash });
         expect(retried).toMatchObject({ state: 'queued', failure: null, endedAt: null });
         const second = await claimNext(store);
-        const ended = await store.finishAttempt(second.attempt.id, { state: 'failed', failure: crash });
+        const ended = await store.finishAttempt(leaseOf(second.attempt), { state: 'failed', failure: crash });
         expect(ended).toMatchObject({ state: 'failed', failure: crash, attempts: 2 });
       }),
     );
@@ -50,10 +54,10 @@ export function describeEndings(open: OpenHarness): void {
       'takes the same report twice, and throws on a different one',
       storeTest(open, async ({ store }) => {
         const { attempt } = await claimOne(store);
-        const ended = await store.finishAttempt(attempt.id, { state: 'succeeded', output: 'a' });
-        expect(await store.finishAttempt(attempt.id, { state: 'succeeded', output: 'b' })).toEqual(ended);
+        const ended = await store.finishAttempt(leaseOf(attempt), { state: 'succeeded', output: 'a' });
+        expect(await store.finishAttempt(leaseOf(attempt), { state: 'succeeded', output: 'b' })).toEqual(ended);
         expect(await store.getAttempt(attempt.id)).toMatchObject({ output: 'a' });
-        const illegal = store.finishAttempt(attempt.id, { state: 'failed', failure: wrongExit });
+        const illegal = store.finishAttempt(leaseOf(attempt), { state: 'failed', failure: wrongExit });
         await expect(illegal).rejects.toBeInstanceOf(IllegalTransitionError);
         await expect(illegal).rejects.toThrow(`"${attempt.id}" is "succeeded", and "fail" is no step from there`);
       }),
@@ -63,7 +67,7 @@ export function describeEndings(open: OpenHarness): void {
       'refuses a failed attempt without a failure',
       storeTest(open, async ({ store }) => {
         const { attempt } = await claimOne(store);
-        const refused = store.finishAttempt(attempt.id, { state: 'failed' });
+        const refused = store.finishAttempt(leaseOf(attempt), { state: 'failed' });
         await expect(refused).rejects.toMatchObject({ code: 'invalid_value' });
         expect(await store.getAttempt(attempt.id)).toMatchObject({ state: 'running' });
       }),
@@ -75,7 +79,7 @@ export function describeEndings(open: OpenHarness): void {
       'cancels queued and running rollouts, fences their attempts, and leaves ended ones',
       storeTest(open, async ({ store }) => {
         const done = await claimOne(store);
-        await store.finishAttempt(done.attempt.id, { state: 'succeeded' });
+        await store.finishAttempt(leaseOf(done.attempt), { state: 'succeeded' });
         await enqueue(store, ['running', 'queued']);
         const { attempt } = await claimNext(store);
         await store.cancelRollouts(['queued', 'running', 'rollout-1', 'queued'], 'not needed any more');
@@ -85,8 +89,10 @@ export function describeEndings(open: OpenHarness): void {
           expect(await store.getRollout(id)).toMatchObject({ state: 'cancelled', failure });
         }
         expect(await store.getAttempt(attempt.id)).toMatchObject({ state: 'cancelled', failure });
-        expect(await store.heartbeat(attempt.id, 1000)).toBe(false);
-        expect(await store.finishAttempt(attempt.id, { state: 'succeeded' })).toMatchObject({ state: 'cancelled' });
+        expect(await store.heartbeat(leaseOf(attempt), 1000)).toBe(false);
+        expect(await store.finishAttempt(leaseOf(attempt), { state: 'succeeded' })).toMatchObject({
+          state: 'cancelled',
+        });
         expect(await store.claimRollouts({ workerId: 'w', limit: 9, leaseMs: 1000 })).toEqual([]);
       }),
     );
@@ -105,7 +111,7 @@ export function describeEndings(open: OpenHarness): void {
       'marks the rollouts after a step as superseded, once, and cancels those that had not ended',
       storeTest(open, async ({ store }) => {
         const done = await claimOne(store, { step: 3 });
-        await store.finishAttempt(done.attempt.id, { state: 'succeeded' });
+        await store.finishAttempt(leaseOf(done.attempt), { state: 'succeeded' });
         await enqueue(store, ['open'], { step: 4 });
         await enqueue(store, ['kept'], { step: 2 });
         const { attempt } = await claimNext(store);
@@ -114,7 +120,7 @@ export function describeEndings(open: OpenHarness): void {
         expect(await store.getRollout('rollout-1')).toMatchObject({ state: 'succeeded', superseded: true });
         expect(await store.getRollout('open')).toMatchObject({ state: 'cancelled', superseded: true });
         expect(await store.getRollout('kept')).toMatchObject({ state: 'queued', superseded: false });
-        expect(await store.heartbeat(attempt.id, 1000)).toBe(false);
+        expect(await store.heartbeat(leaseOf(attempt), 1000)).toBe(false);
         await expect(store.supersedeAfter('run-9', 0)).rejects.toMatchObject({ code: 'run_not_found' });
       }),
     );

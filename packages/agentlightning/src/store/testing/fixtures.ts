@@ -1,5 +1,5 @@
 import type { Store } from '../store.ts';
-import type { Call, Claim, Failure, Rollout, RolloutRequest, SamplingParameters } from '../types.ts';
+import type { Attempt, Call, Claim, Failure, Lease, Rollout, RolloutRequest, SamplingParameters } from '../types.ts';
 
 export const crash: Failure = { class: 'infrastructure', code: 'grader_crash', message: 'The grader died.' };
 export const wrongExit: Failure = { class: 'agent', code: 'exit_code', message: 'The agent ended with code 3.' };
@@ -40,6 +40,10 @@ export async function claimOne(store: Store, change: Partial<RolloutRequest> = {
 export async function claimNext(store: Store): Promise<Claim> {
   const [claim] = await store.claimRollouts({ workerId: 'worker-1', limit: 1, leaseMs: 1000 });
   return claim!;
+}
+
+export function leaseOf({ id, workerId }: Attempt): Lease {
+  return { attemptId: id, workerId };
 }
 
 /**

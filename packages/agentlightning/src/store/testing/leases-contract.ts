@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimNext, claimOne, enqueue } from './fixtures.ts';
+import { claimNext, claimOne, enqueue, leaseOf } from './fixtures.ts';
 import { type OpenHarness, storeTest } from './harness.ts';
 
 export function describeLeases(open: OpenHarness): void {
@@ -9,12 +9,12 @@ export function describeLeases(open: OpenHarness): void {
       storeTest(open, async ({ store, clock }) => {
         const { attempt } = await claimOne(store);
         clock.now += 900;
-        expect(await store.heartbeat(attempt.id, 1000)).toBe(true);
+        expect(await store.heartbeat(leaseOf(attempt), 1000)).toBe(true);
         clock.now += 999;
         expect(await store.expireLeases()).toBe(0);
         clock.now += 1;
         expect(await store.expireLeases()).toBe(1);
-        expect(await store.heartbeat(attempt.id, 1000)).toBe(false);
+        expect(await store.heartbeat(leaseOf(attempt), 1000)).toBe(false);
         expect(await store.getAttempt(attempt.id)).toMatchObject({
           state: 'failed',
           failure: { class: 'infrastructure', code: 'worker_lost' },
@@ -57,10 +57,14 @@ export function describeLeases(open: OpenHarness): void {
         await store.expireLeases();
         const current = await claimNext(store);
         const before = await store.listAttempts('rollout-1');
-        const rollout = await store.finishAttempt(late.attempt.id, { state: 'succeeded', output: '42', exitCode: 0 });
+        const rollout = await store.finishAttempt(leaseOf(late.attempt), {
+          state: 'succeeded',
+          output: '42',
+          exitCode: 0,
+        });
         expect(rollout).toEqual(current.rollout);
         expect(await store.listAttempts('rollout-1')).toEqual(before);
-        expect(await store.finishAttempt(current.attempt.id, { state: 'succeeded' })).toMatchObject({
+        expect(await store.finishAttempt(leaseOf(current.attempt), { state: 'succeeded' })).toMatchObject({
           state: 'succeeded',
         });
       }),
@@ -70,8 +74,10 @@ export function describeLeases(open: OpenHarness): void {
       'refuses attempts it never gave out',
       storeTest(open, async ({ store }) => {
         const unknown = { code: 'attempt_not_found' };
-        await expect(store.heartbeat('attempt-9', 1000)).rejects.toMatchObject(unknown);
-        await expect(store.finishAttempt('attempt-9', { state: 'succeeded' })).rejects.toMatchObject(unknown);
+        await expect(store.heartbeat({ attemptId: 'attempt-9', workerId: 'w' }, 1000)).rejects.toMatchObject(unknown);
+        await expect(
+          store.finishAttempt({ attemptId: 'attempt-9', workerId: 'w' }, { state: 'succeeded' }),
+        ).rejects.toMatchObject(unknown);
         await expect(store.listAttempts('rollout-9')).rejects.toMatchObject({ code: 'rollout_not_found' });
         expect(await store.getAttempt('attempt-9')).toBeNull();
         expect(await store.getRollout('rollout-9')).toBeNull();

@@ -89,7 +89,7 @@ const heartbeat = (at: number): Command =>
   command(`heartbeat ${at}`, async (model, { store, clock }) => {
     const attempt = pick(model.attempts, at);
     if (!attempt) return;
-    expect(await store.heartbeat(attempt.id, leaseMs)).toBe(attempt.state === 'running');
+    expect(await store.heartbeat({ attemptId: attempt.id, workerId: 'w' }, leaseMs)).toBe(attempt.state === 'running');
     if (attempt.state === 'running') attempt.leaseUntil = clock.now + leaseMs;
   });
 
@@ -97,7 +97,7 @@ const finish = (at: number, outcome: AttemptOutcome): Command =>
   command(`finish ${at} ${outcome.state} ${outcome.failure?.class ?? ''}`, async (model, { store }) => {
     const attempt = pick(model.attempts, at);
     if (!attempt) return;
-    const report = store.finishAttempt(attempt.id, outcome);
+    const report = store.finishAttempt({ attemptId: attempt.id, workerId: 'w' }, outcome);
     if (attempt.state !== 'running') {
       const harmless = attempt.fenced || attempt.state === outcome.state;
       if (harmless) expect(await report).toMatchObject(attempt.rollout);

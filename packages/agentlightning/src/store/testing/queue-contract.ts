@@ -16,6 +16,7 @@ export function describeQueue(open: OpenHarness): void {
           attempts: 0,
           failure: null,
           superseded: false,
+          resources: {},
           createdAt: clock.now,
           endedAt: null,
         });
@@ -69,6 +70,7 @@ export function describeQueue(open: OpenHarness): void {
           leaseUntil: clock.now + 500,
           output: null,
           exitCode: null,
+          resources: {},
           startedAt: clock.now,
           endedAt: null,
         });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { callOf, claimNext, claimOne, enqueue, wrongExit } from './fixtures.ts';
+import { callOf, claimNext, claimOne, enqueue, leaseOf, wrongExit } from './fixtures.ts';
 import { type OpenHarness, storeTest } from './harness.ts';
 
 export function describeRestart(open: OpenHarness): void {
@@ -13,7 +13,12 @@ export function describeRestart(open: OpenHarness): void {
         await store.recordCall(callOf(first, 1));
         const reward = { attemptId: first.attempt.id, name: 'correct', value: 1, source: 'grader' } as const;
         await store.addReward({ ...reward, agentName: null, callId: null });
-        await store.finishAttempt(first.attempt.id, { state: 'failed', failure: wrongExit, output: '2', exitCode: 3 });
+        await store.finishAttempt(leaseOf(first.attempt), {
+          state: 'failed',
+          failure: wrongExit,
+          output: '2',
+          exitCode: 3,
+        });
         await enqueue(store, ['running', 'queued'], { step: 1, mode: 'validation' });
         const running = await claimNext(store);
         await store.recordCall(callOf(running, 0));
@@ -28,7 +33,7 @@ export function describeRestart(open: OpenHarness): void {
         expect(await everything(again, attempts)).toEqual(before);
         await again.recordCall(callOf(running, 1));
         expect(await again.listCalls(running.attempt.id)).toEqual([callOf(running, 0), callOf(running, 1)]);
-        expect(await again.finishAttempt(running.attempt.id, { state: 'succeeded' })).toMatchObject({
+        expect(await again.finishAttempt(leaseOf(running.attempt), { state: 'succeeded' })).toMatchObject({
           state: 'succeeded',
         });
         expect((await claimNext(again)).rollout.id).toBe('queued');

@@ -3,7 +3,7 @@ import type { Span } from '../types.ts';
 import { claimOne } from './fixtures.ts';
 import { type OpenHarness, storeTest } from './harness.ts';
 
-function spanOf(attemptId: string, spanId: string, change: Partial<Span> = {}): Span {
+export function spanOf(attemptId: string, spanId: string, change: Partial<Span> = {}): Span {
   return {
     attemptId,
     traceId: 'a'.repeat(32),

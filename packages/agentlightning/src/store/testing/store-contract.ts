@@ -1,14 +1,18 @@
 import { describe } from 'vitest';
 import { describeCalls } from './calls-contract.ts';
+import { describeChanges } from './changes-contract.ts';
 import { describeEndings } from './endings-contract.ts';
 import type { OpenHarness } from './harness.ts';
 import { describeLeases } from './leases-contract.ts';
 import { describeModel } from './model-contract.ts';
+import { describeQueries } from './queries-contract.ts';
 import { describeQueue } from './queue-contract.ts';
 import { describeRecords } from './records-contract.ts';
+import { describeResources } from './resources-contract.ts';
 import { describeRestart } from './restart-contract.ts';
 import { describeSpans } from './spans-contract.ts';
 import { describeWaiting } from './waiting-contract.ts';
+import { describeWorkers } from './workers-contract.ts';
 
 /** Registers the tests that every backend of the store passes. */
 export function describeStore(name: string, open: OpenHarness): void {
@@ -20,6 +24,10 @@ export function describeStore(name: string, open: OpenHarness): void {
     describeWaiting(open);
     describeCalls(open);
     describeSpans(open);
+    describeResources(open);
+    describeWorkers(open);
+    describeQueries(open);
+    describeChanges(open);
     describeRestart(open);
     describeModel(open);
   });

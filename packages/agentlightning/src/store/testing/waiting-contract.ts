@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Rollout } from '../types.ts';
-import { claimNext, claimOne, crash, enqueue } from './fixtures.ts';
+import { claimNext, claimOne, crash, enqueue, leaseOf } from './fixtures.ts';
 import { type OpenHarness, storeTest } from './harness.ts';
 
 export function describeWaiting(open: OpenHarness): void {
@@ -14,7 +14,7 @@ export function describeWaiting(open: OpenHarness): void {
         const told: string[] = [];
         const onEnded = (rollout: Rollout): void => void told.push(`${rollout.id} ${rollout.state}`);
         const waiting = store.waitForRollouts(['b', 'c', 'rollout-1', 'b'], { onEnded });
-        await store.finishAttempt(first.attempt.id, { state: 'succeeded' });
+        await store.finishAttempt(leaseOf(first.attempt), { state: 'succeeded' });
         expect(told).toEqual(['c cancelled', 'rollout-1 succeeded']);
         await store.cancelRollouts(['b'], 'x');
         const rollouts = await waiting;
@@ -31,7 +31,7 @@ export function describeWaiting(open: OpenHarness): void {
         const first = await claimOne(store, { maxAttempts: 2 });
         let ended = 0;
         const waiting = store.waitForRollouts(['rollout-1'], { onEnded: () => (ended += 1) });
-        await store.finishAttempt(first.attempt.id, { state: 'failed', failure: crash });
+        await store.finishAttempt(leaseOf(first.attempt), { state: 'failed', failure: crash });
         await claimNext(store);
         expect(ended).toBe(0);
         clock.now += 1000;
@@ -73,7 +73,7 @@ export function describeWaiting(open: OpenHarness): void {
         });
         await Promise.all([
           expect(thrown).rejects.toThrow('listener'),
-          store.finishAttempt(attempt.id, { state: 'succeeded' }),
+          store.finishAttempt(leaseOf(attempt), { state: 'succeeded' }),
         ]);
         await Promise.all([expect(unclosed).rejects.toMatchObject({ code: 'store_closed' }), store.close()]);
         await expect(store.listRuns()).rejects.toMatchObject({ code: 'store_closed' });

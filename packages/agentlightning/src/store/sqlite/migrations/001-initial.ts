@@ -1,4 +1,5 @@
-import { attemptMachine, rolloutMachine, type StateMachine, statesOf } from '../../transitions.ts';
+import { attemptMachine, rolloutMachine } from '../../transitions.ts';
+import { stateCheck } from './checks.ts';
 import type { Migration } from './migration.ts';
 
 export const initial: Migration = {
@@ -130,8 +131,3 @@ create table checkpoints (
 ) strict;
 `,
 };
-
-function stateCheck(machine: StateMachine<string, string>): string {
-  const states = statesOf(machine).map((state) => `'${state}'`);
-  return `check (state in (${states.join(', ')}))`;
-}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../store.ts';
 import { ManualClock, type StoreHarness } from '../../testing/index.ts';
-import { openSqliteStore } from '../open.ts';
+import { memoryStoreOver, openMemoryDatabase, openSqliteStore } from '../open.ts';
 
 /** A store in a folder of its own, under a clock that stands still. */
 export async function openSqliteHarness(): Promise<StoreHarness> {
@@ -24,6 +24,29 @@ export async function openSqliteHarness(): Promise<StoreHarness> {
     dispose: async () => {
       await store.close();
       await folder.remove();
+    },
+  };
+}
+
+/** A store without a file, reopened over the same memory. */
+export async function openMemoryHarness(): Promise<StoreHarness> {
+  const clock = new ManualClock();
+  const database = openMemoryDatabase(clock.now);
+  const open = (): Store => memoryStoreOver({ database, clock: clock.read, close: () => {} });
+  let store = open();
+  return {
+    clock,
+    get store() {
+      return store;
+    },
+    reopen: async () => {
+      await store.close();
+      store = open();
+      return store;
+    },
+    dispose: async () => {
+      await store.close();
+      database.close();
     },
   };
 }

@@ -3,4 +3,4 @@
  * Not part of the package.
  */
 export { startChild } from './child.ts';
-export { openSqliteHarness, temporaryFolder } from './harness.ts';
+export { openMemoryHarness, openSqliteHarness, temporaryFolder } from './harness.ts';

@@ -1,0 +1,59 @@
+import type { Insertable, Kysely } from 'kysely';
+import { StoreError } from '../errors.ts';
+import type { Change } from '../types.ts';
+import { chunksOf } from './chunks.ts';
+import type { ChangeTable, StoreSchema } from './schema.ts';
+
+type Database = Kysely<StoreSchema>;
+
+const kept = 100_000;
+/** Old ones go in steps, so that most writes delete nothing. */
+const trimEvery = 1000;
+
+export type NewChange = Omit<Change, 'seq' | 'at' | 'state'> & { state?: string };
+
+/** In the transaction of the change itself, so that the feed has what is committed and nothing else. */
+export async function announce(db: Database, changes: NewChange[], now: number): Promise<void> {
+  for (const chunk of chunksOf(changes.map((change) => toRow(change, now)))) {
+    const rows = await db.insertInto('changes').values(chunk).returning('seq').execute();
+    const last = Math.max(...rows.map(({ seq }) => seq));
+    if (last > kept && last % trimEvery < rows.length) {
+      await db
+        .deleteFrom('changes')
+        .where('seq', '<=', last - kept)
+        .execute();
+    }
+  }
+}
+
+function toRow({ kind, id, runId, state }: NewChange, now: number): Insertable<ChangeTable> {
+  return { kind, id, run_id: runId, state: state ?? null, at: now };
+}
+
+export async function lastChange(db: Database): Promise<number> {
+  const row = await db.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
+/** @throws {StoreError} `changes_expired` */
+export async function assertChangesKept(db: Database, after: number): Promise<void> {
+  if (after === 0) return;
+  const row = await db.selectFrom('changes').select('seq').orderBy('seq').limit(1).executeTakeFirst();
+  if (row === undefined || after >= row.seq - 1) return;
+  throw new StoreError({
+    code: 'changes_expired',
+    message: `Changes up to ${row.seq - 1} have been forgotten; those after ${after} were asked for.`,
+    hint: 'Read the whole state again, and then the changes from now on.',
+  });
+}
+
+export async function changesAfter(db: Database, after: number, limit: number): Promise<Change[]> {
+  const rows = await db
+    .selectFrom('changes')
+    .selectAll()
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return rows.map(({ seq, kind, id, run_id, state, at }) => ({ seq, kind, id, runId: run_id, state, at }));
+}
