@@ -4,6 +4,7 @@
  */
 export { type AccessRequest, createAccess, isLoopback } from './access.ts';
 export type { BudgetLimits } from './budget.ts';
+export { chat } from './dialects/chat.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export { dialects } from './dialects.ts';
 export { type AnswerSink, Gateway } from './gateway.ts';

@@ -13,7 +13,7 @@ beforeEach(async () => {
   log = [];
   gateway = await startGateway(
     scriptedEngine(() => say('ok')),
-    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {} },
+    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {}, requestTimeoutMs: 500 },
   );
   own = await gateway.attempt();
   other = await gateway.attempt();
@@ -182,6 +182,17 @@ describe('requests that are not what they seem', () => {
     const span = `{"traceId":"${'ab'.repeat(16)}","spanId":"${'cd'.repeat(8)}","name":"x","attributes":[{"key":"a","value":${deep}}]}`;
     const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`;
     expect((await ask('/v1/traces', { method: 'POST', body })).status).toBeLessThan(500);
+  });
+
+  it.each([
+    ['head', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nx-slow: '],
+    [
+      'body',
+      'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer KEY\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{',
+    ],
+  ])('a %s that never comes to its end: the connection is not held open', async (_, begun) => {
+    const got = await rawHttp(gateway.server.url, begun.replace('KEY', own.token), 20_000);
+    expect(got).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
   it('names of properties that every object has', async () => {

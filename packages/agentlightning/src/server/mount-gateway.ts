@@ -23,7 +23,7 @@ export interface MountedGateway {
 }
 
 /** Where a base URL may point: clients add the rest. `/v1` may be part of it or not. */
-const bases = [
+export const modelBases = [
   '',
   '/rollout/:rolloutId/attempt/:attempt',
   '/agent/:agentName',
@@ -40,7 +40,7 @@ interface BaseParameters {
 /** Mounts every dialect and the list of models under every base path. */
 export function mountGateway(app: FastifyInstance, mounted: MountedGateway): void {
   const taken = new Set<string>();
-  for (const base of bases) {
+  for (const base of modelBases) {
     for (const dialect of mounted.dialects) {
       for (const path of dialect.paths) {
         const url = `${base}${path}`;

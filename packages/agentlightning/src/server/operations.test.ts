@@ -254,3 +254,19 @@ describe('TLS', () => {
     expect(status).toBe(200);
   });
 });
+
+describe('two clients with the same key', () => {
+  it('are one attempt: both are answered, and each call has its own place', async () => {
+    const { gateway, post } = await started();
+    const { attemptId, token } = await gateway.attempt();
+    const headers = { authorization: `Bearer ${token}` };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => post({ ...chatBody, stream: index % 2 === 0 }, headers)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await Promise.all(answers.map((answer) => answer.text()));
+    const calls = await gateway.store.listCalls(attemptId);
+    expect(calls.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(new Set(calls.map(({ sampling }) => sampling.seed)).size).toBe(20);
+  });
+});

@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import {
   addOwnReward,
   type CallObservation,
+  chat,
   createAccess,
   createKeyRing,
   dialects,
@@ -19,9 +20,11 @@ import { CallsUnderWay } from './calls-under-way.ts';
 import { mountErrors } from './errors.ts';
 import { assertGuarded, listen } from './listen.ts';
 import { type Log, refusal } from './log.ts';
+import { mountEmbeddings } from './mount-embeddings.ts';
 import { mountGateway, sessionOf } from './mount-gateway.ts';
 import { mountOperations } from './mount-operations.ts';
 import { mountTracing } from './mount-tracing.ts';
+import { describeServer } from './openapi.ts';
 
 const maxBodyBytes = 32 * 1024 * 1024;
 
@@ -43,6 +46,8 @@ export interface ServerOptions {
    */
   serve?: { attempt?: { attemptId: string; rolloutId: string }; open?: boolean };
   log?: Log;
+  /** For receiving a whole request, head and body. Default 2 minutes. */
+  requestTimeoutMs?: number;
   /** See `GatewayOptions.pingMs`. */
   pingMs?: number;
   /** A call could not be recorded, for instance because the disk is full. */
@@ -63,14 +68,19 @@ export interface Server {
 export async function createServer(options: ServerOptions): Promise<Server> {
   const host = options.host ?? '127.0.0.1';
   assertGuarded(host, options.adminKey);
+  const { requestTimeoutMs = 120_000 } = options;
+  const checks = { connectionsCheckingInterval: Math.min(requestTimeoutMs, 30_000) };
   const app = Fastify({
     logger: false,
-    ...(options.tls === undefined ? {} : { https: options.tls }),
+    // Who sends its request more slowly than this is looked for this often.
+    ...(options.tls === undefined ? { http: checks } : { https: { ...checks, ...options.tls } }),
     bodyLimit: maxBodyBytes,
     // For receiving a request; answers may take as long as they need.
-    requestTimeout: 120_000,
+    requestTimeout: requestTimeoutMs,
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: true },
   });
+  // Node takes the shorter of the two for the head.
+  app.server.headersTimeout = Math.min(requestTimeoutMs, 60_000);
   // Fastify would also take text/plain, which a web page may send to this machine without asking.
   app.removeContentTypeParser('text/plain');
   const callsUnderWay = new CallsUnderWay();
@@ -138,7 +148,10 @@ function mount(
     ...(pingMs === undefined ? {} : { pingMs }),
   });
   mountOperations(app, { metrics, keys, adminKey, obstacles });
-  mountGateway(app, { gateway, dialects, routes, access, callsUnderWay, closing });
+  const mounted = { gateway, dialects, routes, access, callsUnderWay, closing };
+  mountGateway(app, mounted);
+  mountEmbeddings(app, mounted, chat);
+  app.get('/openapi.json', () => describeServer(dialects));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {
     const session = sessionOf({ access }, request);

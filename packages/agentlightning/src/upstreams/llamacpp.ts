@@ -1,4 +1,5 @@
 import { ChatTemplate } from '@agentlightning/engine';
+import type { JsonObject } from '../store/types.ts';
 import type { Capabilities } from './capabilities.ts';
 import { formatsOf } from './formats.ts';
 import { ModelServer } from './http.ts';
@@ -42,7 +43,12 @@ export async function createLlamacppUpstream(options: RemoteUpstreamOptions): Pr
       sample: (request, tell) => sampleFromLlamacpp(server, options.policy === null ? null : 0, request, tell),
     },
   });
-  return { ...upstream, obstacle: () => server.obstacle('/health') };
+  return {
+    ...upstream,
+    obstacle: () => server.obstacle('/health'),
+    embed: (body: JsonObject, signal: AbortSignal) =>
+      server.post('/v1/embeddings', { ...body, model: upstream.modelId }, signal),
+  };
 }
 
 /** The template is rendered here, text becomes ids at the server, and its text is what clients read. */

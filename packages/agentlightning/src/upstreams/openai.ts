@@ -25,6 +25,7 @@ export function createOpenAiUpstream({ baseUrl, modelId, ...options }: OpenAiUps
     modelId,
     capabilities: unasked,
     forget() {},
+    embed: (body, signal) => server.post('/embeddings', { ...body, model: modelId }, signal),
     generate(turn, context) {
       const stream = new OpenAiStream((choice, index) => context.toolCallId(choice, index));
       return pushed(context.signal, async ({ signal }, emit) => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../store/types.ts';
 import type { Capabilities } from './capabilities.ts';
 import { ModelServer } from './http.ts';
 import { chooseModel, modelCards } from './model-cards.ts';
@@ -48,7 +49,12 @@ export async function createSglangUpstream(options: RemoteUpstreamOptions): Prom
         ),
     },
   });
-  const watched = { ...upstream, obstacle: () => server.obstacle('/health') };
+  const watched = {
+    ...upstream,
+    obstacle: () => server.obstacle('/health'),
+    embed: (body: JsonObject, signal: AbortSignal) =>
+      server.post('/v1/embeddings', { ...body, model: card.id }, signal),
+  };
   return options.policy === null ? watched : { ...watched, publish: (weights) => versions.publish(weights) };
 }
 

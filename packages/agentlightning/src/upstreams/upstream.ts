@@ -100,6 +100,8 @@ export interface Upstream {
   generate(turn: Turn, context: UpstreamContext): AsyncIterable<TurnEvent>;
   /** The number of tokens of the turn's prompt; absent where nobody can tell. */
   countTokens?(turn: Turn, attemptId: string): number | Promise<number>;
+  /** Passes a request for embeddings on, with the server's own name of the model; absent where there are none. */
+  embed?(body: JsonObject, signal: AbortSignal): Promise<Json>;
   /** Why it cannot answer now, or null; absent where only a call can tell. */
   obstacle?(): Promise<string | null>;
   /** The attempt has ended; nothing of it needs to be kept. */

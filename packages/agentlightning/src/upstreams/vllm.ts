@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '../store/types.ts';
 import type { Capabilities } from './capabilities.ts';
 import { createChatUpstream } from './chat-way.ts';
 import { ModelServer } from './http.ts';
@@ -41,7 +42,12 @@ export async function createVllmUpstream(options: RemoteUpstreamOptions): Promis
           },
         })
       : createChatUpstream({ ...named, server, versions });
-  const watched = { ...upstream, obstacle: () => server.obstacle('/health') };
+  const watched = {
+    ...upstream,
+    obstacle: () => server.obstacle('/health'),
+    embed: (body: JsonObject, signal: AbortSignal) =>
+      server.post('/v1/embeddings', { ...body, model: card.id }, signal),
+  };
   return found.adapters && options.policy !== null
     ? { ...watched, publish: (weights) => versions.publish(weights) }
     : watched;

@@ -6,6 +6,11 @@ import type { Dialect } from './dialect.ts';
 /** OpenAI chat completions. */
 export const chat: Dialect = {
   name: 'chat',
+  about: {
+    summary: 'OpenAI chat completions',
+    reference: 'https://platform.openai.com/docs/api-reference/chat',
+    required: ['model', 'messages'],
+  },
   paths: ['/chat/completions'],
   parse: parseChatRequest,
   answer: chatAnswer,

@@ -7,6 +7,11 @@ import type { Dialect } from './dialect.ts';
 /** OpenAI's older completions: a raw prompt, as text or as token ids, for harnesses that write their own templates. */
 export const completions: Dialect = {
   name: 'completions',
+  about: {
+    summary: 'OpenAI completions: raw prompts, as text or token ids',
+    reference: 'https://platform.openai.com/docs/api-reference/completions',
+    required: ['model', 'prompt'],
+  },
   paths: ['/completions'],
   parse: parseCompletionsRequest,
   answer: completionsAnswer,

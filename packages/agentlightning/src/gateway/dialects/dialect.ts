@@ -49,6 +49,8 @@ export interface TokenCount {
 /** One wire protocol: pure translation, no I/O, no clock. */
 export interface Dialect {
   name: string;
+  /** For the OpenAPI document: what it is, where the protocol is described, and the fields that a body must have. */
+  about: { summary: string; reference: string; required: readonly string[] };
   /** Below the base path, with and without `/v1`. `/*` at the end stands for any rest. */
   paths: string[];
   /** True when the request names earlier answers by their ids. */

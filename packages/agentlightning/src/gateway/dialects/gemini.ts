@@ -6,6 +6,11 @@ import { GeminiStream } from './gemini-stream.ts';
 /** Google's generateContent; model and method are in the path. A stream is server-sent events, as with `alt=sse`. */
 export const gemini: Dialect = {
   name: 'gemini',
+  about: {
+    summary: 'Gemini generateContent and streamGenerateContent',
+    reference: 'https://ai.google.dev/api/generate-content',
+    required: ['contents'],
+  },
   paths: ['/v1beta/models/*', '/models/*'],
   parse: parseGeminiRequest,
   count: {

@@ -8,6 +8,11 @@ import { ResponsesStream } from './responses-stream.ts';
 /** OpenAI Responses: what most agents of 2026 speak by default. */
 export const responses: Dialect = {
   name: 'responses',
+  about: {
+    summary: 'OpenAI Responses',
+    reference: 'https://platform.openai.com/docs/api-reference/responses',
+    required: ['model', 'input'],
+  },
   paths: ['/responses'],
   refersBack,
   parse: parseResponsesRequest,

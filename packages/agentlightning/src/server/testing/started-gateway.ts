@@ -30,7 +30,9 @@ export interface OpenAttempt {
   token: string;
 }
 
-export type GatewaySettings = Partial<Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey'>> & {
+export type GatewaySettings = Partial<
+  Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey' | 'requestTimeoutMs'>
+> & {
   routes?: Route[];
 };
 
