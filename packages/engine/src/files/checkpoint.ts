@@ -1,14 +1,25 @@
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../errors.ts';
-import { openSafetensors, type SafetensorsReader } from './safetensors.ts';
+import { openSafetensors } from './safetensors.ts';
 import { isJsonObject, readJsonObject } from './text-file.ts';
+
+/** A weight file of any form, seen in Hugging Face's names and shapes. */
+export interface TensorReader {
+  readonly path: string;
+  readonly tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>;
+  /** As float32, row-major. */
+  read(name: string): Promise<Float32Array>;
+  close(): Promise<void>;
+  /** Norm weights are the factors themselves, in families whose safetensors hold them minus 1. */
+  readonly normsAreFactors?: boolean;
+}
 
 /** The weights of a model folder, in one file or in shards. */
 export interface Checkpoint {
   /** `model.safetensors` or the index of the shards, for messages. */
   readonly file: string;
-  readonly tensors: ReadonlyMap<string, { shape: readonly number[]; reader: SafetensorsReader }>;
+  readonly tensors: ReadonlyMap<string, { shape: readonly number[]; reader: TensorReader }>;
   close(): Promise<void>;
 }
 
@@ -26,7 +37,7 @@ export async function openCheckpoint(folder: string): Promise<Checkpoint> {
   const index = join(folder, indexName);
   if (!(await exists(index))) throw weightsMissing(folder);
   const shardOf = await readShardIndex(index);
-  const readers = new Map<string, SafetensorsReader>();
+  const readers = new Map<string, TensorReader>();
   try {
     for (const [tensor, shard] of shardOf) {
       const reader = readers.get(shard) ?? (await openSafetensors(join(folder, shard)));
@@ -40,14 +51,14 @@ export async function openCheckpoint(folder: string): Promise<Checkpoint> {
   return together(index, [...readers.values()]);
 }
 
-function together(file: string, readers: SafetensorsReader[]): Checkpoint {
+function together(file: string, readers: TensorReader[]): Checkpoint {
   const tensors: Checkpoint['tensors'] = new Map(
     readers.flatMap((reader) => [...reader.tensors].map(([name, { shape }]) => [name, { shape, reader }] as const)),
   );
   return { file, tensors, close: () => closeAll(readers) };
 }
 
-async function closeAll(readers: Iterable<SafetensorsReader>): Promise<void> {
+async function closeAll(readers: Iterable<TensorReader>): Promise<void> {
   for (const reader of readers) await reader.close();
 }
 

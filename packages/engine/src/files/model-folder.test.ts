@@ -136,21 +136,20 @@ describe('a broken model folder', () => {
 
   const unsupported: [object, string][] = [
     [
-      { architectures: ['MistralForCausalLM'] },
-      'architectures is ["MistralForCausalLM"]; supported is ["LlamaForCausalLM"]',
+      { architectures: ['GPT2LMHeadModel'] },
+      'architectures is ["GPT2LMHeadModel"]; supported is LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, Phi3ForCausalLM',
     ],
-    [{ architectures: null, model_type: 'gpt2' }, 'model_type is "gpt2"; supported is "llama"'],
+    [{ architectures: null, model_type: 'gpt2' }, 'model_type is "gpt2"; supported is llama, '],
     [{ hidden_act: 'gelu' }, 'hidden_act is "gelu"; supported is "silu"'],
     [{ attention_bias: true }, 'attention_bias is true; supported is false'],
     [{ mlp_bias: true }, 'mlp_bias is true'],
     [
-      { rope_scaling: { rope_type: 'llama3', factor: 8 } },
-      'rope_scaling is {"rope_type":"llama3","factor":8}; supported is no',
+      { rope_scaling: { rope_type: 'spiral', factor: 8 } },
+      'rope_scaling is {"rope_type":"spiral","factor":8}; supported is a rope_type of default, linear,',
     ],
-    [{ rope_scaling: { type: 'linear', factor: 2 } }, 'rope_scaling is'],
-    [{ rope_parameters: { rope_type: 'yarn', rope_theta: 1e4 } }, 'rope_parameters is'],
+    [{ rope_scaling: { factor: 2 } }, 'rope_scaling is'],
     [{ quantization_config: { bits: 4 } }, 'quantization_config is {"bits":4}'],
-    [{ rope_parameters: { rope_type: 'default', partial_rotary_factor: 0.5 } }, 'partial_rotary_factor is 0.5'],
+    [{ partial_rotary_factor: 'half' }, 'partial_rotary_factor is "half"'],
   ];
   it.each(unsupported)('with %o', async (changes, message) => {
     await changeJson('config.json', changes);
@@ -167,6 +166,8 @@ describe('a broken model folder', () => {
     [{ num_key_value_heads: 3 }, 'heads (4) is not a multiple of kvHeads (3)'],
     [{ rms_norm_eps: -1 }, 'rms_norm_eps is -1'],
     [{ rope_theta: 'big' }, 'rope_theta is "big"'],
+    [{ rope_scaling: { rope_type: 'llama3', factor: 8 } }, 'rope_scaling: low_freq_factor is undefined'],
+    [{ partial_rotary_factor: 0.5 }, 'rotarySize (3) is not an even number between 2 and headSize (6)'],
   ];
   it.each(invalid)('with %o', async (changes, message) => {
     await changeJson('config.json', changes);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
 import type { ModelConfig, Parameters } from '../model/index.ts';
 import { recoverFolder, writeFolderAtomic } from './atomic.ts';
-import { eosField, readLlamaConfig, writeLlamaConfig } from './llama-config.ts';
+import { eosField, readConfig, writeConfig } from './config-json.ts';
 import { readParameters, writableTensors } from './model-weights.ts';
 import { writeSafetensors } from './safetensors-writer.ts';
 import { readJsonObject, readOptionalJsonObject } from './text-file.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
 
-/** A model as it is in a folder of Hugging Face's Llama form. */
+/** A model as it is in a folder as Hugging Face writes it. */
 export interface StoredModel {
   config: ModelConfig;
   /** In memory's layout: matrices [in, out]; embedding and head [vocabulary, hidden]. */
@@ -36,7 +36,7 @@ export async function loadModelFolder(folder: string): Promise<StoredModel> {
   await recoverFolder(folder);
   const path = join(folder, 'config.json');
   const json = await readJsonObject(path);
-  const config = readLlamaConfig(json, path);
+  const config = readConfig(json, path);
   const generation = (await readOptionalJsonObject(join(folder, 'generation_config.json'))) ?? {};
   const { files, size, eosId } = await readTokenizerFiles(folder);
   if (size > config.vocabularySize) throw vocabularyMismatch(folder, size, config.vocabularySize);
@@ -60,7 +60,7 @@ export async function saveModelFolder(
   const tensors = writableTensors(config, parameters);
   await writeFolderAtomic(folder, async (staging) => {
     const write = (name: string, json: object) => writeFile(join(staging, name), `${JSON.stringify(json, null, 2)}\n`);
-    await write('config.json', writeLlamaConfig(config, dtype, eosIds));
+    await write('config.json', writeConfig(config, dtype, eosIds));
     await write('generation_config.json', { eos_token_id: eosField(eosIds) });
     for (const [name, content] of tokenizerFiles) await writeFile(join(staging, name), content);
     await writeSafetensors(join(staging, 'model.safetensors'), tensors, {

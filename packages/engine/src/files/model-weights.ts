@@ -1,8 +1,8 @@
 import { EngineError } from '../errors.ts';
-import { embeddingName, headName, type ModelConfig, type Parameters, parameterShapes } from '../model/index.ts';
+import { headName, type ModelConfig, type Parameters } from '../model/index.ts';
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts';
-import { transposed } from './matrix-layout.ts';
 import type { WritableTensor } from './safetensors-writer.ts';
+import { pack, type StoredTensor, storedTensors, unpack } from './stored-tensors.ts';
 
 /**
  * Reads the weights that the configuration asks for, all shapes checked before the first one is read.
@@ -12,14 +12,15 @@ import type { WritableTensor } from './safetensors-writer.ts';
 export async function readParameters(folder: string, config: ModelConfig): Promise<Parameters> {
   const checkpoint = await openCheckpoint(folder);
   try {
-    const stored = storedShapes(config);
+    const stored = storedTensors(config);
     assertSameTensors(checkpoint, stored, config);
     const parameters: Parameters = new Map();
-    for (const [name, { shape, isTransposed }] of stored) {
+    for (const [name, tensor] of stored) {
       const { reader } = checkpoint.tensors.get(name)!;
       const values = await reader.read(name);
       assertFinite(values, name, reader.path);
-      parameters.set(name, isTransposed ? transposed(values, shape[0]!, shape[1]!) : values);
+      const minusOne = tensor.minusOne && reader.normsAreFactors !== true;
+      for (const [parameter, part] of unpack({ ...tensor, minusOne }, values)) parameters.set(parameter, part);
     }
     return parameters;
   } finally {
@@ -30,34 +31,18 @@ export async function readParameters(folder: string, config: ModelConfig): Promi
 /** @throws {EngineError} `tensor_missing`, `weights_not_finite` */
 export function writableTensors(config: ModelConfig, parameters: Parameters): Map<string, WritableTensor> {
   const tensors = new Map<string, WritableTensor>();
-  for (const [name, { shape, isTransposed }] of storedShapes(config)) {
-    const values = parameters.get(name);
-    if (!values) throw missing('the model in memory', name, config);
-    assertFinite(values, name, 'the model in memory');
-    const data = isTransposed ? () => transposed(values, shape[1]!, shape[0]!) : values;
-    tensors.set(name, { shape: [...shape], data });
+  for (const [name, stored] of storedTensors(config)) {
+    for (const { parameter } of stored.parts) {
+      const values = parameters.get(parameter);
+      if (!values) throw missing('the model in memory', parameter, config);
+      assertFinite(values, parameter, 'the model in memory');
+    }
+    tensors.set(name, { shape: [...stored.shape], data: () => pack(stored, parameters) });
   }
   return tensors;
 }
 
-interface StoredShape {
-  /** As on disk. */
-  shape: readonly number[];
-  /** Linear layers are [out, in] on disk and [in, out] in memory. */
-  isTransposed: boolean;
-}
-
-function storedShapes(config: ModelConfig): Map<string, StoredShape> {
-  const asInMemory = new Set([embeddingName, headName(config)]);
-  return new Map(
-    [...parameterShapes(config)].map(([name, shape]) => {
-      const isTransposed = shape.length === 2 && !asInMemory.has(name);
-      return [name, { shape: isTransposed ? shape.toReversed() : shape, isTransposed }];
-    }),
-  );
-}
-
-function assertSameTensors(checkpoint: Checkpoint, stored: Map<string, StoredShape>, config: ModelConfig): void {
+function assertSameTensors(checkpoint: Checkpoint, stored: Map<string, StoredTensor>, config: ModelConfig): void {
   for (const [name, { shape }] of stored) {
     const found = checkpoint.tensors.get(name);
     if (!found) throw missing(checkpoint.file, name, config);
@@ -108,7 +93,7 @@ function unexpected(file: string, name: string): EngineError {
   return new EngineError({
     code: 'tensor_unexpected',
     message: `${file} holds tensor "${name}", for which a model of this config.json has no place.`,
-    hint: 'Use config.json and weights of the same model; biases, adapters and further heads are not supported.',
+    hint: 'Use config.json and weights of the same model; adapters and further heads are not supported.',
     category: 'user',
   });
 }

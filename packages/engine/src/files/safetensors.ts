@@ -75,7 +75,7 @@ function toFloat32(bytes: Uint8Array<ArrayBuffer>, dtype: string): Float32Array 
 }
 
 /** In pieces, because one read call is limited to 2 GiB. The bytes own their buffer, so that they can be viewed as numbers. */
-async function readRange(
+export async function readRange(
   file: FileHandle,
   begin: number,
   length: number,

@@ -48,3 +48,55 @@ export function silu(tape: Tape, x: Value): Value {
     tape.accumulate(x, () => tape.emit('Mul', [dy, slope()], shape));
   });
 }
+
+/** GELU by its tanh form (Hendrycks & Gimpel 2016, arXiv 1606.08415): x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³))). */
+export function gelu(tape: Tape, x: Value): Value {
+  const { shape } = x;
+  const [root, cubic] = [Math.sqrt(2 / Math.PI), 0.044715];
+  const mul = (a: Value, b: Value | number) => tape.emit('Mul', [a, value(tape, b)], shape);
+  const plus = (a: Value, b: Value | number) => tape.emit('Add', [a, value(tape, b)], shape);
+  const square = mul(x, x);
+  const bend = tape.emit('Tanh', [mul(mul(x, root), plus(mul(square, cubic), 1))], shape);
+  const half = mul(plus(bend, 1), 0.5);
+  const y = mul(x, half);
+  return tape.record(y, [x], (dy) => {
+    // half + x/2 · (1 − tanh²) · √(2/π) · (1 + 3 · 0.044715 · x²)
+    const slope = () => {
+      const steepness = tape.emit('Sub', [tape.scalar(1), mul(bend, bend)], shape);
+      return plus(half, mul(mul(mul(x, 0.5 * root), steepness), plus(mul(square, 3 * cubic), 1)));
+    };
+    tape.accumulate(x, () => mul(dy, slope()));
+  });
+}
+
+/** cap · tanh(x / cap). */
+export function softCap(tape: Tape, x: Value, cap: number): Value {
+  const { shape } = x;
+  const bend = tape.emit('Tanh', [tape.emit('Div', [x, tape.scalar(cap)], shape)], shape);
+  const y = tape.emit('Mul', [bend, tape.scalar(cap)], shape);
+  return tape.record(y, [x], (dy) => {
+    tape.accumulate(x, () => tape.emit('Mul', [dy, softCapSlope(tape, y, cap)], shape));
+  });
+}
+
+/** Derivative of `softCap` where its result is y: 1 − (y / cap)². */
+export function softCapSlope(tape: Tape, y: Value, cap: number): Value {
+  const { shape } = y;
+  const bend = tape.emit('Div', [y, tape.scalar(cap)], shape);
+  return tape.emit('Sub', [tape.scalar(1), tape.emit('Mul', [bend, bend], shape)], shape);
+}
+
+/** x [N, D] + bias [D]. */
+export function addBias(tape: Tape, x: Value, bias: Value): Value {
+  const y = tape.emit('Add', [x, bias], x.shape);
+  return tape.record(y, [x, bias], (dy) => {
+    tape.accumulate(x, () => dy);
+    tape.accumulate(bias, () =>
+      tape.emit('ReduceSum', [dy, tape.int64([0])], bias.shape, { attributes: { keepdims: 0 } }),
+    );
+  });
+}
+
+function value(tape: Tape, x: Value | number): Value {
+  return typeof x === 'number' ? tape.scalar(x) : x;
+}

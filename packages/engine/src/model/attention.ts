@@ -1,6 +1,16 @@
-import { addMask, batchedMatmul, reshape, rotary, softmax, type Tape, transpose, type Value } from '../graph/index.ts';
-import type { ModelConfig } from './config.ts';
-import type { DecoderParts } from './llama.ts';
+import {
+  addMask,
+  batchedMatmul,
+  reshape,
+  rotary,
+  softCap,
+  softmax,
+  type Tape,
+  transpose,
+  type Value,
+} from '../graph/index.ts';
+import { attentionScale, type LayerKind, layerKind, type ModelConfig } from './config.ts';
+import type { DecoderParts } from './decoder.ts';
 import { rotaryConstants } from './rope.ts';
 
 /** Large enough to vanish in a softmax, and finite, so that no backend makes NaN of it. */
@@ -23,9 +33,15 @@ export function causalAttention(
     [batch, length],
     Array.from({ length: batch * length }, (_, token) => token % length),
   );
-  const rope = rotaryConstants(tape, config, length, positions);
-  const mask = causalMask(tape, groupSize, length);
-  return (_layer, q, k, v) => {
+  const constants = (kind: LayerKind) => ({
+    rope: rotaryConstants(tape, config, { positions, count: length, kind }),
+    mask: causalMask(tape, groupSize, length, kind === 'sliding' ? config.slidingWindow?.tokens : undefined),
+  });
+  const known = new Map<LayerKind, ReturnType<typeof constants>>();
+  return (layer, q, k, v) => {
+    const kind = layerKind(config, layer);
+    const { rope, mask } = known.get(kind) ?? constants(kind);
+    known.set(kind, { rope, mask });
     const rotated = (x: Value) => rotary(tape, reshape(tape, x, [batch, length, x.shape[1]!]), rope);
     const keyRows = (x: Value) => transpose(tape, reshape(tape, x, [batch, length, kvHeads, headSize]), [0, 2, 1, 3]);
     const grouped = reshape(tape, rotated(q), [batch, length, kvHeads, groupSize, headSize]);
@@ -37,9 +53,10 @@ export function causalAttention(
     ]);
     const scores = batchedMatmul(tape, queries, keyRows(rotated(k)), {
       transposeB: true,
-      alpha: 1 / Math.sqrt(headSize),
+      alpha: attentionScale(config),
     });
-    const weights = softmax(tape, addMask(tape, scores, mask));
+    const capped = config.attentionSoftCap === undefined ? scores : softCap(tape, scores, config.attentionSoftCap);
+    const weights = softmax(tape, addMask(tape, capped, mask));
     const mixed = reshape(tape, batchedMatmul(tape, weights, keyRows(v)), [
       batch,
       kvHeads,
@@ -51,11 +68,13 @@ export function causalAttention(
   };
 }
 
-/** [1, 1, groupSize · T, T] */
-function causalMask(tape: Tape, groupSize: number, length: number): Value {
+/** [1, 1, groupSize · T, T]; with a window, what lies further back than it is masked, too. */
+function causalMask(tape: Tape, groupSize: number, length: number, window = length): Value {
   const mask = new Float32Array(groupSize * length * length);
   for (let row = 0; row < groupSize * length; row++) {
-    mask.fill(maskedScore, row * length + (row % length) + 1, (row + 1) * length);
+    const position = row % length;
+    mask.fill(maskedScore, row * length, row * length + Math.max(0, position + 1 - window));
+    mask.fill(maskedScore, row * length + position + 1, (row + 1) * length);
   }
   return tape.constant('float32', [1, 1, groupSize * length, length], mask);
 }

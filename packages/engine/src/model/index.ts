@@ -1,7 +1,14 @@
 /** The language model as shapes, names and graph nodes. Must not know where weights are stored, how they learn, or text. */
 export { causalAttention, maskedScore } from './attention.ts';
-export { assertModelConfig, type ModelConfig } from './config.ts';
-export { type DecoderParts, emitDecoder } from './llama.ts';
+export {
+  assertModelConfig,
+  attentionScale,
+  type LayerKind,
+  layerKind,
+  type ModelConfig,
+  type RopeScaling,
+} from './config.ts';
+export { type DecoderParts, emitDecoder } from './decoder.ts';
 export {
   adapterNames,
   initLora,
@@ -11,6 +18,7 @@ export {
   mergeLora,
 } from './lora.ts';
 export {
+  biasName,
   embeddingName,
   headName,
   initParameters,

@@ -26,8 +26,24 @@ export function projectionName(layer: number, projection: Projection): string {
   return `model.layers.${layer}.${blocks[projection]}.${projection}.weight`;
 }
 
-export function normName(layer: number, norm: 'input_layernorm' | 'post_attention_layernorm'): string {
+/** The last two stand in models with output norms only. */
+export type LayerNorm =
+  | 'input_layernorm'
+  | 'post_attention_layernorm'
+  | 'pre_feedforward_layernorm'
+  | 'post_feedforward_layernorm';
+
+export function normName(layer: number, norm: LayerNorm): string {
   return `model.layers.${layer}.${norm}.weight`;
+}
+
+export function headNormName(layer: number, norm: 'q_norm' | 'k_norm'): string {
+  return `model.layers.${layer}.self_attn.${norm}.weight`;
+}
+
+/** Of the bias of a matrix that has one. */
+export function biasName(matrix: string): string {
+  return matrix.replace(/\.weight$/, '.bias');
 }
 
 /** The matrix that turns hidden states into logits. */
@@ -43,10 +59,21 @@ export function parameterShapes(config: ModelConfig): Map<string, Shape> {
     const project = (...names: Projection[]) => {
       for (const name of names) shapes.set(projectionName(layer, name), projectionShape(config, name));
     };
-    shapes.set(normName(layer, 'input_layernorm'), [hiddenSize]);
-    project('q_proj', 'k_proj', 'v_proj', 'o_proj');
-    shapes.set(normName(layer, 'post_attention_layernorm'), [hiddenSize]);
+    const norm = (name: LayerNorm) => shapes.set(normName(layer, name), [hiddenSize]);
+    norm('input_layernorm');
+    project('q_proj', 'k_proj', 'v_proj');
+    if (config.projectionBiases === true) {
+      for (const name of ['q_proj', 'k_proj', 'v_proj'] as const)
+        shapes.set(biasName(projectionName(layer, name)), [projectionShape(config, name)[1]]);
+    }
+    if (config.headNorms === true) {
+      for (const name of ['q_norm', 'k_norm'] as const) shapes.set(headNormName(layer, name), [config.headSize]);
+    }
+    project('o_proj');
+    norm('post_attention_layernorm');
+    if (config.outputNorms === true) norm('pre_feedforward_layernorm');
     project('gate_proj', 'up_proj', 'down_proj');
+    if (config.outputNorms === true) norm('post_feedforward_layernorm');
   }
   shapes.set(finalNormName, [hiddenSize]);
   shapes.set(headName(config), [vocabularySize, hiddenSize]);
@@ -75,7 +102,7 @@ export function projectionShape(config: ModelConfig, projection: Projection): re
 }
 
 /**
- * Fresh weights: norms 1; embedding and head N(0, 0.02²); matrices that keep the variance of their input N(0, 1/in); those that write
+ * Fresh weights: norms 1, biases 0; embedding and head N(0, 0.02²); matrices that keep the variance of their input N(0, 1/in); those that write
  * to the residual stream N(0, 0.02²/2L), as in GPT-2 (Radford et al. 2019, §2.3), so that depth does not widen it.
  */
 export function initParameters(config: ModelConfig, seed: number): Parameters {
@@ -85,7 +112,7 @@ export function initParameters(config: ModelConfig, seed: number): Parameters {
     const length = sizeOf(shape);
     const values =
       shape.length === 1
-        ? new Float32Array(length).fill(1)
+        ? new Float32Array(length).fill(name.endsWith('.bias') ? 0 : 1)
         : normalArray(length, deviation(config, name, shape[0]!), uniform);
     parameters.set(name, values);
   }

@@ -1,7 +1,7 @@
 import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
-import { type ModelConfig, maskedScore, type Parameters, parameterShapes } from '../model/index.ts';
+import { type LayerKind, type ModelConfig, maskedScore, type Parameters, parameterShapes } from '../model/index.ts';
 import type { KeyValueCache } from './cache.ts';
-import { buildStepGraph, keyInput, valueInput } from './step-graph.ts';
+import { buildStepGraph, causalMaskInput, keyInput, layerKinds, pastMaskInput, valueInput } from './step-graph.ts';
 
 interface StepRunnerOptions {
   ort: OrtModule;
@@ -32,7 +32,7 @@ export class StepRunner {
   private readonly session: OrtSession;
   private readonly shapes: Map<string, Shape>;
   private readonly weights: Record<string, OrtTensor> = {};
-  private causalMask: OrtTensor | undefined;
+  private readonly causalMasks = new Map<LayerKind, OrtTensor>();
 
   static async create(options: StepRunnerOptions): Promise<StepRunner> {
     const session = await options.ort.InferenceSession.create(buildStepGraph(options.config), {
@@ -75,8 +75,10 @@ export class StepRunner {
     const width = Math.max(...rows.map((row) => row.ids.length));
     const past = rows.some((row) => row.cached > 0) ? cache.length : 0;
     const feeds: Record<string, OrtTensor> = { ...this.weights, ...this.tokenFeeds(rows, width) };
-    feeds.past_mask = new ort.Tensor('float32', pastMask(rows, past), [count, 1, 1, past]);
-    feeds.causal_mask = this.causalMaskOf(width);
+    for (const kind of layerKinds(this.config)) {
+      feeds[pastMaskInput(kind)] = this.pastMask(kind, rows, past, width);
+      feeds[causalMaskInput(kind)] = this.causalMask(kind, width);
+    }
     for (let layer = 0; layer < layers; layer++) {
       for (const [kind, name] of [keyInput(layer), valueInput(layer)].entries()) {
         const view = past === 0 ? new Float32Array(0) : cache.view(layer, kind as 0 | 1, first, count);
@@ -112,21 +114,43 @@ export class StepRunner {
   }
 
   /** New tokens see those of their row before them; the query heads of a group lie below each other. */
-  private causalMaskOf(width: number): OrtTensor {
-    if (this.causalMask?.dims[3] === width) return this.causalMask;
-    const height = (this.config.heads / this.config.kvHeads) * width;
+  private causalMask(kind: LayerKind, width: number): OrtTensor {
+    const known = this.causalMasks.get(kind);
+    if (known?.dims[3] === width) return known;
+    const height = this.groupSize * width;
+    const window = this.windowOf(kind);
     const mask = new Float32Array(height * width);
-    for (let row = 0; row < height; row++) mask.fill(maskedScore, row * width + (row % width) + 1, (row + 1) * width);
-    this.causalMask = new this.ort.Tensor('float32', mask, [1, 1, height, width]);
-    return this.causalMask;
+    for (let row = 0; row < height; row++) {
+      const position = row % width;
+      mask.fill(maskedScore, row * width, row * width + Math.max(0, position + 1 - window));
+      mask.fill(maskedScore, row * width + position + 1, (row + 1) * width);
+    }
+    const created = new this.ort.Tensor('float32', mask, [1, 1, height, width]);
+    this.causalMasks.set(kind, created);
+    return created;
   }
-}
 
-/** [B, S]: 0 where the cache holds something of the row. */
-function pastMask(rows: readonly RunRow[], past: number): Float32Array {
-  const mask = new Float32Array(rows.length * past);
-  rows.forEach((row, index) => {
-    mask.fill(maskedScore, index * past + Math.min(row.cached, past), (index + 1) * past);
-  });
-  return mask;
+  /** 0 where the cache holds something that a token sees: [B, 1, 1, S], and with a window [B, 1, groupSize · width, S]. */
+  private pastMask(kind: LayerKind, rows: readonly RunRow[], past: number, width: number): OrtTensor {
+    const window = this.windowOf(kind);
+    const height = kind === 'full' ? 1 : this.groupSize * width;
+    const mask = new Float32Array(rows.length * height * past);
+    rows.forEach(({ cached }, index) => {
+      for (let line = 0; line < height; line++) {
+        const from = (index * height + line) * past;
+        const oldest = Math.max(0, cached + (line % width) + 1 - window);
+        mask.fill(maskedScore, from, from + Math.min(oldest, past));
+        mask.fill(maskedScore, from + Math.min(cached, past), from + past);
+      }
+    });
+    return new this.ort.Tensor('float32', mask, [rows.length, 1, height, past]);
+  }
+
+  private get groupSize(): number {
+    return this.config.heads / this.config.kvHeads;
+  }
+
+  private windowOf(kind: LayerKind): number {
+    return kind === 'sliding' ? this.config.slidingWindow!.tokens : Infinity;
+  }
 }

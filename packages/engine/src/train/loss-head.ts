@@ -1,5 +1,14 @@
 import type { LossSpec } from '../contract.ts';
-import { concatRows, logSoftmax, product, sliceRows, type Tape, type Value } from '../graph/index.ts';
+import {
+  concatRows,
+  logSoftmax,
+  product,
+  sliceRows,
+  softCap,
+  softCapSlope,
+  type Tape,
+  type Value,
+} from '../graph/index.ts';
 
 /** Per-token inputs of a loss, each float32 [N, 1]; `ratioLow` and `ratioHigh` are scalars. */
 export type LossInputs =
@@ -20,6 +29,8 @@ interface LossHead {
   matrix: Value;
   /** int32 [N, 1]. */
   targets: Value;
+  /** Of the logits. */
+  softCap?: number;
   /** Absent: log probs only. */
   loss?: LossInputs;
   /** Rows whose [rows, V] logits exist at once. */
@@ -42,13 +53,21 @@ export function emitLossHead(tape: Tape, head: LossHead): { logProbs: Value; tok
     const slice = (value: Value) => sliceRows(tape, value, from, Math.min(tokens, from + head.chunkRows));
     const hidden = slice(head.hidden);
     const targets = slice(head.targets);
-    const logits = logSoftmax(tape, product(tape, hidden, head.matrix, { transposeB: true }));
-    const logProb = tape.emit('GatherElements', [logits, targets], targets.shape, { attributes: { axis: 1 } });
+    const raw = product(tape, hidden, head.matrix, { transposeB: true });
+    const logits = head.softCap === undefined ? raw : softCap(tape, raw, head.softCap);
+    const vocabularyLogProbs = logSoftmax(tape, logits);
+    const logProb = tape.emit('GatherElements', [vocabularyLogProbs, targets], targets.shape, {
+      attributes: { axis: 1 },
+    });
     logProbs.push(logProb);
     if (head.loss === undefined) continue;
     const { tokenLoss, coefficient } = emitTokenLoss(tape, logProb, sliceLoss(head.loss, slice));
     tokenLosses.push(tokenLoss);
-    const logitGradient = emitLogitGradient(tape, logits, targets, coefficient);
+    const cappedGradient = emitLogitGradient(tape, vocabularyLogProbs, targets, coefficient);
+    const logitGradient =
+      head.softCap === undefined
+        ? cappedGradient
+        : tape.emit('Mul', [cappedGradient, softCapSlope(tape, logits, head.softCap)], logits.shape);
     hiddenGradients.push(product(tape, logitGradient, head.matrix));
     if (tape.needsGradient(head.matrix)) {
       const sum: Value[] = matrixGradient === undefined ? [] : [matrixGradient];

@@ -1,7 +1,8 @@
 import type { LossSpec } from '../contract.ts';
-import { add, gatherRows, linear, type Shape, scale, Tape, type Value } from '../graph/index.ts';
+import { add, addBias, gatherRows, linear, type Shape, scale, Tape, type Value } from '../graph/index.ts';
 import {
   adapterNames,
+  biasName,
   causalAttention,
   embeddingName,
   emitDecoder,
@@ -73,6 +74,7 @@ export function buildTrainGraph(options: TrainGraphOptions): TrainGraph {
     hidden,
     matrix: values.get(headName(config))!,
     targets: tape.input('targets', 'int32', [tokens, 1]),
+    ...(config.logitSoftCap !== undefined && { softCap: config.logitSoftCap }),
     chunkRows: Math.min(tokens, options.headChunkRows ?? defaultChunkRows(config)),
     ...(purpose === 'forward' ? {} : { loss: lossInputs(tape, purpose, tokens) }),
   });
@@ -97,7 +99,9 @@ function adaptedLinear(
   values: Map<string, Value>,
   lora: LoraConfig | undefined,
 ): Value {
-  const y = linear(tape, x, values.get(name)!);
+  const bias = values.get(biasName(name));
+  const plain = linear(tape, x, values.get(name)!);
+  const y = bias === undefined ? plain : addBias(tape, plain, bias);
   const { a, b } = adapterNames(name);
   const left = values.get(a);
   const right = values.get(b);
