@@ -11,7 +11,7 @@ export type {
   TrainRow,
 } from './contract.ts';
 export { EngineError } from './errors.ts';
-export { loadModelFolder, type StoredModel, saveModelFolder } from './files/index.ts';
+export { isHubReference, loadModelFolder, modelFolder, type StoredModel, saveModelFolder } from './files/index.ts';
 export { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from './host/index.ts';
 export {
   initParameters,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createEmbeddedEngine, type EmbeddedEngine } from '@agentlightning/engine';
+import { createEmbeddedEngine, type EmbeddedEngine, modelFolder } from '@agentlightning/engine';
 import type { Config } from '../config/index.ts';
 import { Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts';
 import { createEmbeddedUpstream, modelText, type Upstream } from '../upstreams/index.ts';
 import { adminKeyFor } from './admin-key.ts';
 import { Closing } from './closing.ts';
+import { progressLines } from './download-progress.ts';
 import { openModelRoutes } from './model-routes.ts';
 import { openServerLog } from './server-log.ts';
 import { readTls } from './tls.ts';
@@ -32,14 +33,15 @@ export interface StackOptions {
 export async function openStack({ config, onFatal, onWarning }: StackOptions): Promise<Stack> {
   const closing = new Closing();
   try {
-    const engine = await openEngine(config, onWarning);
+    const folder = await modelFolder(config.policy.model, { onProgress: progressLines(onWarning) });
+    const engine = await openEngine(config, folder, onWarning);
     closing.add(() => engine.close());
     const store = await openSqliteStore({ path: config.store });
     closing.add(() => store.close());
     const sessions = new Sessions();
     const policy = {
       alias: config.policy.name,
-      upstream: await policyUpstream(config.policy.name, engine, config.policy.model),
+      upstream: await policyUpstream(config.policy.name, engine, folder),
     };
     const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
     const server = await createServer({
@@ -70,10 +72,10 @@ export function openedLog(file: string | undefined, closing: Closing): Pick<Serv
   return { log };
 }
 
-function openEngine({ policy, seed }: StackOptions['config'], onWarning: (message: string) => void) {
-  const { model, adapter, threads, backend } = policy;
+function openEngine({ policy, seed }: StackOptions['config'], folder: string, onWarning: (message: string) => void) {
+  const { adapter, threads, backend } = policy;
   return createEmbeddedEngine({
-    folder: model,
+    folder,
     seed,
     onWarning,
     ...(adapter === undefined ? {} : { lora: adapter }),

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isHubReference } from '@agentlightning/engine';
 import { ConfigError } from './errors.ts';
 import type { Config } from './schema.ts';
 
@@ -53,7 +54,7 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   if (typeof grader === 'object' && 'sql' in grader) grader.sql.databases = resolvePath(grader.sql.databases);
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
-  policy.model = resolvePath(policy.model);
+  if (!isHubReference(policy.model)) policy.model = resolvePath(policy.model);
   for (const model of resolved.models)
     if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
   if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
@@ -67,6 +68,7 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
 /** @throws {ConfigError} for the first field whose file or folder does not exist */
 export async function requireFiles(config: Config, source: string): Promise<void> {
   const { agent, grader, tasks, policy } = config;
+  const model = isHubReference(policy.model) ? undefined : policy.model;
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
     ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
     ['agent.cwd', agent.cwd, 'folder'],
@@ -82,7 +84,7 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ],
     ['server.tls.cert', config.server.tls?.cert, 'file'],
     ['server.tls.key', config.server.tls?.key, 'file'],
-    ['policy.model', policy.model, 'folder'],
+    ['policy.model', model, model?.endsWith('.gguf') === true ? 'file' : 'folder'],
     ...config.models.map(({ tokenizer }, index): (typeof needed)[number] => [
       `models[${index}].tokenizer`,
       tokenizer,

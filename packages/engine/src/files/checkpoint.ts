@@ -1,19 +1,11 @@
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../errors.ts';
+import type { ModelConfig } from '../model/index.ts';
+import { openGgufCheckpoint, pointerName } from './gguf/index.ts';
 import { openSafetensors } from './safetensors.ts';
-import { isJsonObject, readJsonObject } from './text-file.ts';
-
-/** A weight file of any form, seen in Hugging Face's names and shapes. */
-export interface TensorReader {
-  readonly path: string;
-  readonly tensors: ReadonlyMap<string, { readonly shape: readonly number[] }>;
-  /** As float32, row-major. */
-  read(name: string): Promise<Float32Array>;
-  close(): Promise<void>;
-  /** Norm weights are the factors themselves, in families whose safetensors hold them minus 1. */
-  readonly normsAreFactors?: boolean;
-}
+import type { TensorReader } from './tensor-reader.ts';
+import { isJsonObject, readJsonObject, readOptionalJsonObject } from './text-file.ts';
 
 /** The weights of a model folder, in one file or in shards. */
 export interface Checkpoint {
@@ -27,14 +19,16 @@ const singleName = 'model.safetensors';
 const indexName = 'model.safetensors.index.json';
 
 /**
- * Opens `model.safetensors`, or the shards that `model.safetensors.index.json` lists.
+ * Opens `model.safetensors`, or the shards that `model.safetensors.index.json` lists, or the GGUF file that `weights.json` names.
  *
  * @throws {EngineError} `weights_missing`, `shard_index_invalid`, `tensor_missing`, and what `openSafetensors` throws
  */
-export async function openCheckpoint(folder: string): Promise<Checkpoint> {
+export async function openCheckpoint(folder: string, config: ModelConfig): Promise<Checkpoint> {
   const single = join(folder, singleName);
   if (await exists(single)) return together(single, [await openSafetensors(single)]);
   const index = join(folder, indexName);
+  const { gguf } = (await readOptionalJsonObject(join(folder, pointerName))) ?? {};
+  if (typeof gguf === 'string') return together(gguf, [await openGgufCheckpoint(gguf, config)]);
   if (!(await exists(index))) throw weightsMissing(folder);
   const shardOf = await readShardIndex(index);
   const readers = new Map<string, TensorReader>();

@@ -1,6 +1,8 @@
 /** What is on disk: weight files, model folders, and writing that a kill cannot halve. Must not know graphs, training or workers. */
 export { recoverFolder, writeFolderAtomic } from './atomic.ts';
+export { isHubReference } from './hub.ts';
 export { loadModelFolder, type StoredModel, saveModelFolder } from './model-folder.ts';
+export { modelFolder } from './model-source.ts';
 export { readSafetensors } from './safetensors.ts';
 export { type WritableTensor, writeSafetensors } from './safetensors-writer.ts';
 export {

@@ -10,7 +10,7 @@ import { pack, type StoredTensor, storedTensors, unpack } from './stored-tensors
  * @throws {EngineError} `weights_missing`, `tensor_missing`, `tensor_unexpected`, `tensor_shape_mismatch`, `weights_not_finite`
  */
 export async function readParameters(folder: string, config: ModelConfig): Promise<Parameters> {
-  const checkpoint = await openCheckpoint(folder);
+  const checkpoint = await openCheckpoint(folder, config);
   try {
     const stored = storedTensors(config);
     assertSameTensors(checkpoint, stored, config);

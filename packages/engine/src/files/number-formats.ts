@@ -30,6 +30,11 @@ export function float32FromFloat16(halves: Uint16Array): Float32Array {
   return values;
 }
 
+/** One binary16 number by its bits. */
+export function float32OfHalf(bits: number): number {
+  return float16Table()[bits]!;
+}
+
 let float16Values: Float32Array | undefined;
 
 function float16Table(): Float32Array {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createEmbeddedEngine } from '@agentlightning/engine';
+import { createEmbeddedEngine, isHubReference, modelFolder } from '@agentlightning/engine';
 import type { Command } from 'commander';
 import { loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
@@ -8,6 +8,7 @@ import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts
 import { createServer, type ServerOptions } from '../../server/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
+import { progressLines } from '../download-progress.ts';
 import { withStore } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
@@ -30,7 +31,10 @@ export function registerServe(program: Command): void {
   program
     .command('serve')
     .description('serve a policy as an OpenAI-compatible endpoint')
-    .argument('[model]', 'folder of a policy; default: what the newest finished run of --store made')
+    .argument(
+      '[model]',
+      'folder of a policy, a GGUF file or hf:owner/name; default: what the newest finished run of --store made',
+    )
     .option('--store <file>', 'store of the run whose policy is served', '.agl/store.db')
     .option(
       '--host <address>',
@@ -117,7 +121,10 @@ async function openRoutes(
   const routes: Route[] = [];
   const what: { folder?: string } = {};
   if (model !== undefined || flags.config === undefined) {
-    const folder = model === undefined ? await newestPolicy(resolve(flags.store)) : resolve(model);
+    const folder =
+      model === undefined
+        ? await newestPolicy(resolve(flags.store))
+        : await modelFolder(isHubReference(model) ? model : resolve(model), { onProgress: progressLines(note) });
     const engine = await createEmbeddedEngine({ folder, onWarning: note });
     closing.add(() => engine.close());
     await engine.publish(0);

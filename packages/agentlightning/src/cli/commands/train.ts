@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isHubReference } from '@agentlightning/engine';
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import { loadConfig } from '../../config/index.ts';
@@ -28,7 +29,7 @@ export function registerTrain(program: Command): void {
     .option('--learning-rate <x>', 'peak learning rate; 0 trains nothing and so shows what chance alone does', number)
     .option('--tasks <file>', 'training tasks, JSONL')
     .option('--validation <file>', 'held-out tasks, JSONL')
-    .option('--model <folder>', 'the policy to start from')
+    .option('--model <folder>', 'the policy to start from; also a GGUF file or hf:owner/name')
     .option('--store <file>', 'where the run is kept')
     .option('--set <key=value>', 'any other key of the configuration, may be repeated', collectOverride)
     .option('--json', 'one JSON object a line instead of text; the last one is the summary')
@@ -47,7 +48,7 @@ function overridesOf(flags: TrainFlags): ConfigOverrides {
     [flags.seed, ['seed']],
     [absolute(flags.tasks), ['tasks', 'train']],
     [absolute(flags.validation), ['tasks', 'validation']],
-    [absolute(flags.model), ['policy', 'model']],
+    [modelSource(flags.model), ['policy', 'model']],
     [absolute(flags.store), ['store']],
   ];
   return given
@@ -55,4 +56,6 @@ function overridesOf(flags: TrainFlags): ConfigOverrides {
     .reduce((overrides, [value, path]) => withPath(overrides, path, value), flags.set ?? {});
 }
 
+const modelSource = (model: string | undefined) =>
+  model !== undefined && isHubReference(model) ? model : absolute(model);
 const absolute = (path: string | undefined) => (path === undefined ? undefined : resolve(path));

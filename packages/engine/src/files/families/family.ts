@@ -22,6 +22,8 @@ export interface Family {
   readonly defaults?: Partial<Record<'head_dim' | 'max_position_embeddings' | 'rope_theta', number>>;
   /** Whether the head is the embedding when config.json does not say it. */
   readonly tiedByDefault?: boolean;
+  /** `hidden_activation` of config.json, where it is not SiLU. */
+  readonly activation?: string;
   /** Norm weights in safetensors are their factor minus 1. */
   readonly normsMinusOne?: boolean;
   /** Several of our matrices that are one tensor on disk, below each other: its module name → the projections. */

@@ -12,6 +12,7 @@ export const gemma2: Family = {
   gguf: 'gemma2',
   defaults: { head_dim: 256, max_position_embeddings: 8192 },
   tiedByDefault: true,
+  activation,
   normsMinusOne: true,
   traits(fields, { layers, hiddenSize }) {
     fields.mustBe('hidden_activation', activation);
@@ -34,6 +35,7 @@ export const gemma3: Family = {
   gguf: 'gemma3',
   defaults: { head_dim: 256, max_position_embeddings: 131_072, rope_theta: 1_000_000 },
   tiedByDefault: true,
+  activation,
   normsMinusOne: true,
   traits(fields, { layers, hiddenSize }) {
     fields.mustBe('hidden_activation', activation);
