@@ -1,10 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { AnswerSink } from '../gateway/index.ts';
 
+/** In characters. */
+const largestPacket = 64 * 1024;
+
 /** Writes an answer to its HTTP response. Once the client has left, nothing is written and nobody waits. */
 export class ReplySink implements AnswerSink {
   readonly #response: ServerResponse;
   readonly #closing: () => boolean;
+  #pending = '';
+  #flushing: NodeJS.Immediate | undefined;
+  /** While the client reads more slowly than the model writes. */
+  #full: Promise<void> | null = null;
 
   /** @param closing true when the server is going down, so that the connection ends with this answer */
   constructor(response: ServerResponse, closing: () => boolean) {
@@ -13,7 +20,7 @@ export class ReplySink implements AnswerSink {
   }
 
   get begun(): boolean {
-    return this.#response.headersSent;
+    return this.#response.headersSent || this.#pending !== '';
   }
 
   json(status: number, body: string, headers: Record<string, string>): void {
@@ -27,16 +34,35 @@ export class ReplySink implements AnswerSink {
     this.#response.end(body);
   }
 
+  /** Parts of one turn of the event loop go out together: a model server's packet often holds several tokens. */
   write(part: string): void | Promise<void> {
     if (this.#gone) return;
-    this.#begin();
-    if (!this.#response.write(part)) return roomOrGone(this.#response);
+    if (this.#pending === '') this.#flushing = setImmediate(() => this.#flush());
+    this.#pending += part;
+    if (this.#pending.length > largestPacket) {
+      clearImmediate(this.#flushing);
+      this.#flush();
+    }
+    if (this.#full !== null) return this.#full;
   }
 
   end(part: string): void {
     if (this.#gone) return;
+    clearImmediate(this.#flushing);
     this.#begin();
-    this.#response.end(part);
+    this.#response.end(this.#pending + part);
+    this.#pending = '';
+  }
+
+  #flush(): void {
+    if (this.#gone) return;
+    this.#begin();
+    const text = this.#pending;
+    this.#pending = '';
+    if (this.#response.write(text) || this.#full !== null) return;
+    this.#full = roomOrGone(this.#response).then(() => {
+      this.#full = null;
+    });
   }
 
   get #gone(): boolean {
@@ -44,7 +70,7 @@ export class ReplySink implements AnswerSink {
   }
 
   #begin(): void {
-    if (this.begun) return;
+    if (this.#response.headersSent) return;
     this.#response.writeHead(200, {
       ...this.#connection(),
       'content-type': 'text/event-stream; charset=utf-8',
