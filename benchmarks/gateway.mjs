@@ -120,14 +120,14 @@ async function main() {
       const target = {
         origin: `http://127.0.0.1:${peer.port}`,
         path: () => peer.path,
-        headersOf: () => ({}),
+        headersOf: () => peer.headers ?? {},
         body: chatBody(stream),
       };
       const perSecond = await measure(name, target);
       ratios[name] = round(ownPerSecond / perSecond);
       peer.child.kill('SIGKILL');
     } catch (error) {
-      missing[name] = error.message;
+      missing[name] = error.message.replaceAll(folder, '');
     }
   }
 }

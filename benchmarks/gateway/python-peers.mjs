@@ -63,6 +63,9 @@ export async function startAgentlightning(folder, upstreamPort) {
   return { child, port, path: '/proxy/rollout/bench/attempt/0/mode/train/openai/v1/chat/completions', made };
 }
 
+/** It refuses to start without one. */
+const litellmKey = 'sk-bench-0123456789abcdef0123456789abcdef';
+
 /** LiteLLM's proxy. */
 export async function startLitellm(folder, upstreamPort) {
   const venv = join(folder, 'litellm');
@@ -75,11 +78,16 @@ export async function startLitellm(folder, upstreamPort) {
   };
   writeFileSync(config, JSON.stringify({ model_list: [model], litellm_settings: { telemetry: false } }));
   const log = openSync(join(folder, 'litellm.log'), 'w');
-  const env = { LITELLM_TELEMETRY: 'False', LITELLM_LOCAL_MODEL_COST_MAP: 'True', DISABLE_ADMIN_UI: 'True' };
+  const env = {
+    LITELLM_TELEMETRY: 'False',
+    LITELLM_MASTER_KEY: litellmKey,
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    DISABLE_ADMIN_UI: 'True',
+  };
   const child = await startProgram(
     join(venv, 'bin', 'litellm'),
     ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'],
     { url: `http://127.0.0.1:${port}/health/liveliness`, env, cwd: folder, log },
   );
-  return { child, port, path: '/v1/chat/completions' };
+  return { child, port, path: '/v1/chat/completions', headers: { authorization: `Bearer ${litellmKey}` } };
 }

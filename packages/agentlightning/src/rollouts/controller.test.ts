@@ -116,9 +116,10 @@ describe('an attempt', () => {
     });
     expect(await gateway.store.listCalls(outcome?.last?.id ?? '')).toMatchObject([{ sequence: 0, model: 'policy' }]);
 
-    const [thief] = await outcomes(control('echo $OPENAI_API_KEY'));
+    const stolen = `${workshop.folder}/stolen`;
+    await outcomes(control(`printf %s "$OPENAI_API_KEY" > ${stolen}`));
     const answer = await fetch(`${gateway.server.url}/v1/models`, {
-      headers: { authorization: `Bearer ${thief?.last?.output}` },
+      headers: { authorization: `Bearer ${readFileSync(stolen, 'utf8')}` },
     });
     expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('attempt that has ended')]);
   });
@@ -317,6 +318,8 @@ function boundStore(): ControllerOptions['store'] {
     registerWorker: (worker) => store.registerWorker(worker),
     heartbeatWorker: (id, leaseMs) => store.heartbeatWorker(id, leaseMs),
     leaveWorker: (id) => store.leaveWorker(id),
+    queryWorkers: (query) => store.queryWorkers(query),
+    queryAttempts: (query) => store.queryAttempts(query),
     claimRollouts: (request) => store.claimRollouts(request),
     heartbeat: (id, leaseMs) => store.heartbeat(id, leaseMs),
     finishAttempt: (id, outcome) => store.finishAttempt(id, outcome),

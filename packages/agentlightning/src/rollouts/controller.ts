@@ -7,6 +7,8 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { allAttemptsFail } from './diagnosis.ts';
 import { type AttemptContext, type ExecutedAttempt, executeAttempt } from './execute-attempt.ts';
 import { failed } from './failures.ts';
+import { buryFormerWorkers, isRunning } from './former-workers.ts';
+import { createGatewayMonitor, probeOf } from './gateway-monitor.ts';
 import { createScratch } from './scratch.ts';
 import { createWake } from './wake.ts';
 
@@ -17,12 +19,14 @@ export type ControllerEvent =
   /** Nothing more is claimed; attempts under way go on. */
   | { type: 'fatal'; error: AgentLightningError };
 
-export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scratch' | 'sampling'> {
+export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scratch' | 'sampling' | 'monitor'> {
   store: Pick<
     Store,
     | 'registerWorker'
     | 'heartbeatWorker'
     | 'leaveWorker'
+    | 'queryWorkers'
+    | 'queryAttempts'
     | 'claimRollouts'
     | 'heartbeat'
     | 'finishAttempt'
@@ -59,7 +63,8 @@ export function createController(options: ControllerOptions): Controller {
   const { store, workerId, concurrency, runId, leaseMs = 30_000, onEvent = () => {} } = options;
   const { backoff = { firstMs: 1000, maxMs: 30_000 }, breakerAttempts = 8 } = options;
   const scratch = createScratch();
-  const context: AttemptContext = { ...options, sampling: options.sampling ?? {}, scratch };
+  const monitor = createGatewayMonitor({ probe: probeOf(options.baseUrl), now: Date.now });
+  const context: AttemptContext = { ...options, sampling: options.sampling ?? {}, scratch, monitor };
   const breaker = createCircuitBreaker(breakerAttempts);
   const wake = createWake();
   const stopping = new AbortController();
@@ -150,6 +155,7 @@ export function createController(options: ControllerOptions): Controller {
     await loop;
     await Promise.all([...running.values()].map(({ ended }) => ended));
     if (loop !== null) await store.leaveWorker(workerId).catch(() => {}); // without a word it is lost a little later
+    monitor.stop();
     await options.runner.close();
     if ('grader' in options.reward) await options.reward.grader.close();
     scratch.close();
@@ -157,8 +163,11 @@ export function createController(options: ControllerOptions): Controller {
 
   return {
     start() {
-      loop ??= store
-        .registerWorker({ id: workerId, leaseMs, info: { host: hostname(), pid: process.pid, concurrency } })
+      monitor.start();
+      loop ??= buryFormerWorkers({ store, host: hostname(), isAlive: isRunning })
+        .then(() =>
+          store.registerWorker({ id: workerId, leaseMs, info: { host: hostname(), pid: process.pid, concurrency } }),
+        )
         .then(() => Promise.all([claimUntilStopped(), beatUntilStopped()]))
         .then(() => {}, halt);
     },

@@ -3,7 +3,9 @@ import type { AttemptOutcome, Claim, Failure, Reward, RolloutMode } from '../sto
 import { explainByCalls, summariseCall } from './call-summary.ts';
 import { attemptEnvironment } from './environment.ts';
 import { failed } from './failures.ts';
+import type { GatewayMonitor } from './gateway-monitor.ts';
 import { type Grader, GraderError, type RewardSource } from './graders/grader.ts';
+import { createRedactor } from './redact.ts';
 import { parseRewardLine, rewardName } from './rewards.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
 import type { Scratch } from './scratch.ts';
@@ -24,6 +26,7 @@ export interface AttemptContext {
   /** Absent: attempts share the agent's working directory. */
   workspaces?: Workspaces | undefined;
   budget?: AttemptBudget | undefined;
+  monitor: Pick<GatewayMonitor, 'wasDownSince'>;
 }
 
 export interface ExecutedAttempt {
@@ -70,7 +73,7 @@ async function runAndJudge(
   const exit = await runAgent(claim, context, { workspace, signal });
   if (signal.aborted) return interrupted(exit.log);
   const calls = await context.store.listCalls(attemptId);
-  const failure = explainByCalls(exit.failure, calls);
+  const failure = explainByGateway(explainByCalls(exit.failure, calls), context.monitor, claim.attempt.startedAt);
   if (failure?.class === 'infrastructure') return ended(failure, exit, exit.log);
 
   try {
@@ -123,12 +126,38 @@ async function runAgent(
       taskFile,
       workspace,
     });
-    return await runner.run({ attemptId, input: task.input, variables, workspace, signal });
+    const exit = await runner.run({ attemptId, input: task.input, variables, workspace, signal });
+    return redacted(exit, createRedactor([token, ...(runner.secrets ?? [])]));
   } finally {
     // The token dies with the agent; a call still under way is aborted and recorded before anybody looks at the calls.
     await sessions.close(attemptId);
     await scratch.remove(attemptId);
   }
+}
+
+/** An agent that failed while nobody could reach the gateway has not failed by itself. */
+function explainByGateway(
+  failure: Failure | null,
+  monitor: AttemptContext['monitor'],
+  startedAt: number,
+): Failure | null {
+  if (failure?.class !== 'agent' || !monitor.wasDownSince(startedAt)) return failure;
+  return failed(
+    'gateway_unreachable',
+    `The gateway could not be reached during the attempt, which then failed: ${failure.message}`,
+  );
+}
+
+/** Nothing of what an agent printed is kept or quoted with a secret in it. */
+function redacted(exit: AgentExit, redact: (text: string) => string): AgentExit {
+  const { failure, output, lastLine } = exit;
+  return {
+    ...exit,
+    failure: failure && { ...failure, message: redact(failure.message) },
+    output: output === null ? null : redact(output),
+    lastLine: lastLine === null ? null : redact(lastLine),
+    log: redact(exit.log),
+  };
 }
 
 async function judge(

@@ -26,6 +26,7 @@ export const failureTable = {
   spawn_failed: { class: 'infrastructure', retry: true, means: 'the process could not start, or the module not load' },
   start_timeout: { class: 'infrastructure', retry: true, means: 'a module was not loaded in time' },
   gateway_error: { class: 'infrastructure', retry: true, means: 'the last model call failed at the model server' },
+  gateway_unreachable: { class: 'infrastructure', retry: true, means: 'failed while the gateway could not be reached' },
   grader_crash: { class: 'infrastructure', retry: true, means: 'the grader threw or exited with an error' },
   grader_timeout: { class: 'infrastructure', retry: true, means: 'longer than `grader.timeoutSeconds`' },
   grader_not_finite: {

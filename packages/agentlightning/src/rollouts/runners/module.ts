@@ -5,6 +5,7 @@ import { ModuleLoadError } from '../children/module-load.ts';
 import { createModulePool } from '../children/module-pool.ts';
 import { agentEnvironment } from '../environment.ts';
 import { failed } from '../failures.ts';
+import { secretsOf } from '../redact.ts';
 import type { AgentExit, ModuleAgent, Runner } from './runner.ts';
 
 const startTimeoutMs = 30_000;
@@ -26,6 +27,7 @@ export function createModuleRunner(agent: ModuleAgent): Runner {
   });
   return {
     name: 'module',
+    secrets: secretsOf(agent.env ?? {}),
     async run({ attemptId, input, variables, signal }) {
       try {
         const { end, lastLine, log } = await pool.call({

@@ -2,6 +2,7 @@ import type { Failure } from '../../store/types.ts';
 import { type CommandResult, runCommand } from '../children/command.ts';
 import { agentEnvironment } from '../environment.ts';
 import { failed } from '../failures.ts';
+import { secretsOf } from '../redact.ts';
 import type { AgentExit, CommandAgent, Runner } from './runner.ts';
 
 /** Runs any command, in any language, as a local process in a group of its own. Exit code 0 is success. */
@@ -9,6 +10,7 @@ export function createProcessRunner(agent: CommandAgent): Runner {
   const environment = agentEnvironment(process.env, agent.env);
   return {
     name: 'process',
+    secrets: secretsOf(agent.env ?? {}),
     async run({ attemptId, variables, workspace, signal }) {
       const result = await runCommand({
         command: agent.command,

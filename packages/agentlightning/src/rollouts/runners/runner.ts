@@ -29,6 +29,8 @@ export interface AgentExit {
 /** A way to execute agents. A new one is one file and one line in `runners.ts`. */
 export interface Runner {
   readonly name: string;
+  /** Values that must not appear in anything that is kept of an agent's output. */
+  readonly secrets?: readonly string[];
   /** Ends when the agent and everything it started have ended. Failures of the agent are values; only our own mistakes throw. */
   run(work: AttemptWork): Promise<AgentExit>;
   close(): Promise<void>;
