@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { registerDoctor } from './commands/doctor.ts';
 import { registerInit } from './commands/init.ts';
 import { registerResume } from './commands/resume.ts';
 import { registerServe } from './commands/serve.ts';
@@ -9,6 +10,7 @@ import { registerTrain } from './commands/train.ts';
 /** Every verb; a new one is a file and a line here. */
 export const commands: ((program: Command) => void)[] = [
   registerInit,
+  registerDoctor,
   registerTrain,
   registerResume,
   registerServe,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import { algorithms, type LoopOptions } from '../algorithms/index.ts';
-import { type Config, compareTaskSets, loadTasks } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
 import {
   checkAgent,
@@ -11,11 +11,11 @@ import {
   createRewardSource,
   createRunner,
   createWorkspaces,
-  graderRequirements,
   runPreflight,
 } from '../rollouts/index.ts';
-import type { Checkpoint, JsonObject, Task } from '../store/types.ts';
+import type { Checkpoint, JsonObject } from '../store/types.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
+import { loadTaskFiles } from './task-files.ts';
 
 export interface TrainingRequest {
   config: Config;
@@ -100,21 +100,6 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
   } finally {
     await closing.run();
   }
-}
-
-async function loadTaskFiles(
-  config: Config,
-  note: (message: string) => void,
-): Promise<{ train: Task[]; validation: Task[] }> {
-  const { inputFields } = config.tasks;
-  const options = {
-    requiredPrivate: graderRequirements(config.grader),
-    ...(inputFields === undefined ? {} : { inputFields }),
-  };
-  const train = await loadTasks(config.tasks.train, options);
-  const all = config.tasks.validation === undefined ? [] : await loadTasks(config.tasks.validation, options);
-  for (const warning of compareTaskSets(train, all)) note(warning);
-  return { train, validation: all.slice(0, config.validation.tasks ?? all.length) };
 }
 
 /** Training rollouts sample from the policy as it is, whatever the agent asks for. */

@@ -47,10 +47,14 @@ function notesOn(trials: readonly Trial[]): string[] {
   const failures = trials.filter((trial) => trial.failure !== null);
   const silent = trials.filter((trial) => trial.failure === null && trial.calls === 0);
   const unrewarded = trials.filter((trial) => trial.failure?.class !== 'infrastructure' && trial.reward === null);
+  const rewards = new Set(trials.flatMap(({ reward }) => (reward === null ? [] : [reward])));
+  const alike = trials.length > 1 && unrewarded.length === 0 && rewards.size === 1;
   return [
     failures.length > 0 &&
       `${failures.length} of ${trials.length} trial tasks failed, first: ${failures[0]?.failure?.message}`,
     silent.length > 0 && `${silent.length} of ${trials.length} trial tasks ended without a call to the model.`,
     unrewarded.length > 0 && `${unrewarded.length} of ${trials.length} trial tasks ended without a reward.`,
+    alike &&
+      `All ${trials.length} trial tasks got the same reward, ${[...rewards][0]}: there is something to learn only where rewards differ.`,
   ].filter((note) => note !== false);
 }

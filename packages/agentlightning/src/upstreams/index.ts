@@ -2,6 +2,8 @@
  * Where a call is answered: one file for each kind of model server. An upstream takes a `Turn` and tells `TurnEvent`s
  * while it answers. It knows nothing of HTTP dialects, tokens of attempts, or how calls are recorded.
  */
+
+export { createCannedUpstream } from './canned.ts';
 export { capabilityStatement } from './capabilities.ts';
 export { createEmbeddedUpstream } from './embedded.ts';
 export { upstreamKinds } from './kinds.ts';

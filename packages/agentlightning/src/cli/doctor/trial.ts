@@ -1,0 +1,47 @@
+import { uuidv7 } from 'uuidv7';
+import { Routes, Sessions } from '../../gateway/index.ts';
+import { createWorkspaces, runPreflight } from '../../rollouts/index.ts';
+import { createServer } from '../../server/index.ts';
+import { openMemoryStore } from '../../store/index.ts';
+import { createCannedUpstream } from '../../upstreams/index.ts';
+import { Closing } from '../closing.ts';
+import { loadTaskFiles } from '../task-files.ts';
+import { type Finding, good, type Patient, warning } from './check.ts';
+
+const answers = ['I do not know.', '42', 'Paris', '{"answer": 1}'];
+
+/** Up to three tasks go the whole way, from the queue to the reward, with a model that says canned things. */
+export async function tryAgent({ config, signal }: Patient): Promise<Finding[]> {
+  const closing = new Closing();
+  try {
+    const store = await openMemoryStore();
+    closing.add(() => store.close());
+    const sessions = new Sessions();
+    const upstream = createCannedUpstream({ name: config.policy.name, answers });
+    const routes = new Routes([{ alias: config.policy.name, upstream }], config.policy.name);
+    const server = await createServer({ store, sessions, routes, onFatal: () => {} });
+    closing.add(() => server.close({ graceMs: 1000 }));
+    closing.add(() => sessions.closeAll());
+    const { train } = await loadTaskFiles(config, () => {});
+    const { agent, grader, seed } = config;
+    const workspaces = agent.workspace && createWorkspaces(agent.workspace);
+    const place = { store, sessions, baseUrl: server.url, model: config.policy.name, budget: agent.budget, workspaces };
+    const notes = await runPreflight({
+      ...place,
+      runId: 'doctor',
+      agent,
+      grader,
+      seed,
+      tasks: train,
+      newId: uuidv7,
+      signal,
+    });
+    const tried = Math.min(3, train.length);
+    return [
+      good(`${tried} tasks went from the queue to the reward, with a canned model`),
+      ...notes.map((note) => warning(note)),
+    ];
+  } finally {
+    await closing.run();
+  }
+}
