@@ -4,7 +4,7 @@ const only = (name, from, allowed) => ({
   name,
   severity: 'error',
   comment: `${from}/ may import only: ${allowed.join(', ')}`,
-  from: { path: `${src}${from}/`, pathNot: '\\.test\\.ts$' },
+  from: { path: `${src}${from}/`, pathNot: '(\\.test\\.ts$|/testing/)' },
   to: { path: src, pathNot: [`${src}(errors\\.ts$|${[from, ...allowed].map((folder) => `${folder}/`).join('|')})`] },
 });
 

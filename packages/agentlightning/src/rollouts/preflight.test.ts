@@ -153,7 +153,7 @@ describe('runPreflight', () => {
 
   it('is content with three tasks that go the whole way, and can be repeated', async () => {
     expect(await preflight(calling())).toEqual([expect.stringContaining('got the same reward, 1')]);
-    expect(await preflight(calling())).toEqual([]);
+    expect(await preflight(calling())).toEqual([expect.stringContaining('got the same reward, 1')]);
     const rollouts = await gateway.store.listRollouts({ runId: 'run-preflight' });
     expect(rollouts.map((rollout) => rollout.taskId)).toEqual(['1', '2', '3', '1', '2', '3']);
     expect(await gateway.store.listRollouts({ runId: 'run' })).toEqual([]);
