@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
@@ -130,11 +130,16 @@ describe('what agents and graders do wrong', () => {
 
   it('calls after its deadline: the token is dead, and nothing of it is recorded', async () => {
     const file = join(workshop.folder, 'late-status');
+    const ready = join(workshop.folder, 'late-ready');
     // A daemon that we cannot find, as on a machine that is not ours: it has dropped its environment.
-    const late = `T=$OPENAI_API_KEY; U=$OPENAI_BASE_URL; env -i PATH="$PATH" OPENAI_API_KEY=$T OPENAI_BASE_URL=$U setsid sh -c 'while kill -0 '$$' 2>/dev/null; do sleep 0.02; done; ${call.replaceAll("'", `'"'"'`)} > ${file}' > /dev/null 2>&1 &`;
-    const { attemptId, failure } = await controlled.run(['sh', '-c', `${late} echo 42`]);
+    const late = `T=$OPENAI_API_KEY; U=$OPENAI_BASE_URL; env -i PATH="$PATH" OPENAI_API_KEY=$T OPENAI_BASE_URL=$U setsid sh -c ': > ${ready}; while kill -0 '$$' 2>/dev/null; do sleep 0.02; done; ${call.replaceAll("'", `'"'"'`)} > ${file}' > /dev/null 2>&1 &`;
+    const { attemptId, failure } = await controlled.run([
+      'sh',
+      '-c',
+      `${late} until [ -f ${ready} ]; do sleep 0.02; done; echo 42`,
+    ]);
     expect(failure).toBeNull();
-    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 10_000 }).toBe('401');
+    await expect.poll(() => (existsSync(file) ? readFileSync(file, 'utf8') : ''), { timeout: 20_000 }).toBe('401');
     expect(await controlled.gateway.store.listCalls(attemptId)).toEqual([]);
   });
 
