@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { findPython } from '../../scripts/find-python.mjs';
 import { startProgram } from './processes.mjs';
 
 function run(command, args) {
@@ -15,14 +15,8 @@ function run(command, args) {
 
 /** A virtual environment with one package in it. */
 function install(folder, requirement, minor) {
-  const managed = join(homedir(), '.pyenv', 'versions');
-  const ofPyenv = existsSync(managed)
-    ? readdirSync(managed).map((version) => join(managed, version, 'bin', 'python'))
-    : [];
-  const python = ['python3', 'python3.12', 'python3.13', ...ofPyenv].find(
-    (command) => spawnSync(command, ['-c', `import sys; sys.exit(sys.version_info < (3, ${minor}))`]).status === 0,
-  );
-  if (python === undefined) throw new Error(`no Python 3.${minor} or newer on the PATH`);
+  const python = findPython(minor);
+  if (python === null) throw new Error(`no Python 3.${minor} or newer`);
   run(python, ['-m', 'venv', folder]);
   run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', requirement]);
 }

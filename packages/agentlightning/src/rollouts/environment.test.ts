@@ -35,6 +35,10 @@ it('leads every SDK to the gateway as this attempt', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20agl-t%2Fk',
     OTEL_RESOURCE_ATTRIBUTES: 'agl.rollout_id=run%201,agl.attempt_id=a1',
     OPENAI_AGENTS_DISABLE_TRACING: '1',
+    CREWAI_DISABLE_TELEMETRY: 'true',
+    MASTRA_TELEMETRY_DISABLED: '1',
+    ANONYMIZED_TELEMETRY: 'false',
+    DO_NOT_TRACK: '1',
   });
 });
 

@@ -9,6 +9,15 @@ const inherited = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
+/** Frameworks that report to their makers unless told otherwise: an attempt's data goes nowhere that the user did not name. */
+const silence = {
+  OPENAI_AGENTS_DISABLE_TRACING: '1',
+  CREWAI_DISABLE_TELEMETRY: 'true',
+  MASTRA_TELEMETRY_DISABLED: '1',
+  ANONYMIZED_TELEMETRY: 'false',
+  DO_NOT_TRACK: '1',
+};
+
 /** Linux limits one variable to 128 KiB; a task above this size is only in the file. */
 const maxInlineTaskBytes = 32 * 1024;
 
@@ -55,7 +64,7 @@ export function attemptEnvironment(options: AttemptEnvironmentOptions): Record<s
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${encodeURIComponent(token)}`,
     OTEL_RESOURCE_ATTRIBUTES: `agl.rollout_id=${encodeURIComponent(rolloutId)},agl.attempt_id=${encodeURIComponent(attemptId)}`,
-    OPENAI_AGENTS_DISABLE_TRACING: '1',
+    ...silence,
   };
 }
 

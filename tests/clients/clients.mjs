@@ -1,0 +1,22 @@
+/** Every client that is held to the same three conversations: a new one is a file and a line here. `raw`: no chat template. */
+export const clients = [
+  { name: 'openai: chat', file: 'javascript/openai-chat.mjs' },
+  { name: 'openai: responses', file: 'javascript/openai-responses.mjs' },
+  { name: 'openai: completions', file: 'javascript/openai-completions.mjs', raw: true },
+  { name: '@openai/agents', file: 'javascript/openai-agents.mjs' },
+  { name: 'ai with @ai-sdk/openai (responses)', file: 'javascript/ai-sdk-openai.mjs' },
+  { name: 'ai with @ai-sdk/openai (chat)', file: 'javascript/ai-sdk-openai-chat.mjs' },
+  { name: 'ai with @ai-sdk/openai-compatible', file: 'javascript/ai-sdk-openai-compatible.mjs' },
+  { name: 'ai with @ai-sdk/anthropic', file: 'javascript/ai-sdk-anthropic.mjs' },
+  { name: '@langchain/openai', file: 'javascript/langchain-openai.mjs' },
+  { name: '@langchain/anthropic', file: 'javascript/langchain-anthropic.mjs' },
+  { name: '@anthropic-ai/sdk', file: 'javascript/anthropic.mjs' },
+  { name: '@mastra/core', file: 'javascript/mastra.mjs' },
+  { name: '@google/genai', file: 'javascript/google-genai.mjs' },
+  { name: 'Python openai', file: 'python/openai_client.py' },
+  { name: 'Python anthropic', file: 'python/anthropic_client.py' },
+  { name: 'Python langchain-openai', file: 'python/langchain_openai_client.py' },
+  { name: 'Python autogen-ext', file: 'python/autogen_client.py' },
+  { name: 'Python crewai', file: 'python/crewai_client.py' },
+  { name: 'Python openai-agents', file: 'python/openai_agents_client.py' },
+];

@@ -1,0 +1,5 @@
+import { ChatOpenAI } from '@langchain/openai';
+import { reportWith } from './langchain.mjs';
+import { model } from './report.mjs';
+
+await reportWith(new ChatOpenAI({ model }));
