@@ -15,7 +15,7 @@ export interface Controlled {
   close(): Promise<void>;
 }
 
-export interface RunOptions extends Partial<Omit<ControllerOptions, 'store' | 'runner'>> {
+export interface RunOptions extends Partial<Omit<ControllerOptions, 'store'>> {
   agent?: Partial<CommandAgent>;
   grader?: GraderSpec;
   maxAttempts?: number;
