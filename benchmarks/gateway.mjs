@@ -90,7 +90,7 @@ async function main() {
   const rawPerSecond = await measure('raw_proxy', raw);
   await memoryPerStream('raw_proxy', rawChild.pid, { ...raw, body: held }, upstreamOrigin);
 
-  const attempts = Math.ceil((calls * 1.4) / callsPerAttempt) + openCount / callsPerAttempt + concurrency;
+  const attempts = Math.ceil((calls * 2.8) / callsPerAttempt) + openCount / callsPerAttempt + concurrency;
   const { child: oursChild, ready: ours } = await startScript('ours.mjs', [upstreamPort, folder, attempts, 'tokens']);
   children.push(oursChild);
   const headersOf = (index) => ({
@@ -98,6 +98,7 @@ async function main() {
   });
   const own = { ...chat, origin: `http://127.0.0.1:${ours.port}`, headersOf };
   const ownPerSecond = await measure('agl', own);
+  const ownJsonPerSecond = await measure('agl_json', { ...own, body: chatBody(false) });
   await memoryPerStream('agl', oursChild.pid, { ...own, body: held }, upstreamOrigin);
   ratios.raw_proxy = round(ownPerSecond / rawPerSecond);
   const added = (name, share) => metrics[`${name}_${share}_ms`] - metrics[`direct_${share}_ms`];
@@ -125,6 +126,8 @@ async function main() {
       };
       const perSecond = await measure(name, target);
       ratios[name] = round(ownPerSecond / perSecond);
+      // Like with like: the Python project's gateway has no streams.
+      if (!stream) ratios[`${name}_json`] = round(ownJsonPerSecond / perSecond);
       peer.child.kill('SIGKILL');
     } catch (error) {
       missing[name] = error.message.replaceAll(folder, '');
