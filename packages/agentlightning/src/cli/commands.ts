@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerDoctor } from './commands/doctor.ts';
 import { registerInit } from './commands/init.ts';
+import { registerInspect } from './commands/inspect.ts';
 import { registerResume } from './commands/resume.ts';
 import { registerServe } from './commands/serve.ts';
 import { registerStatus } from './commands/status.ts';
@@ -15,5 +16,6 @@ export const commands: ((program: Command) => void)[] = [
   registerResume,
   registerServe,
   registerStatus,
+  registerInspect,
   registerToken,
 ];

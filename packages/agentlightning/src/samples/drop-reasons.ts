@@ -7,6 +7,7 @@ export const dropReasons = {
   superseded: 'its rollout was replaced when the run was resumed',
   rollout_cancelled: 'its rollout was cancelled',
   infrastructure_failure: 'its attempt was ended by a failure that is not the agent’s',
+  late: 'it came after its attempt had been given up or had ended',
   no_reward: 'its rollout has no reward',
   cancelled: 'the client went away before the answer was complete',
   broken_stream: 'the answer broke off',

@@ -20,6 +20,7 @@ export function callFault(
   if (rollout.superseded) return 'superseded';
   if (rollout.state === 'cancelled') return 'rollout_cancelled';
   if (rollout.failure?.class === 'infrastructure' || attempt !== attempts.at(-1)) return 'infrastructure_failure';
+  if (call.late === true) return 'late';
   if (!('reward' in grade)) return 'no_reward';
   if (call.untrainable) return call.untrainable;
   if (!call.promptIds || call.promptIds.length === 0) return 'missing_token_ids';

@@ -3,6 +3,9 @@
  * statistics that are reported beside them. Pure functions only: this folder must not know files, the network, the
  * clock, the store's implementation or the training loop.
  */
+
+export type { Decode } from './chain-breaks.ts';
+export { buildChains, type ChainOrigin } from './chains.ts';
 export { type CreditRuleName, type CreditSettings, creditAssigner, creditRules } from './credit/rules.ts';
 export { stateKinds } from './credit/same-state.ts';
 export { countDropped, type DropReason, dropReasons } from './drop-reasons.ts';

@@ -107,6 +107,7 @@ describe('buildSamples', () => {
     ['other_policy', {}, call('a', { policy: 'critic' })],
     ['superseded', { superseded: true }, call('a')],
     ['rollout_cancelled', { state: 'cancelled' }, call('a')],
+    ['late', {}, call('a', { late: true })],
     ['missing_token_ids', {}, call('a', {}, { prompt: null })],
     ['missing_token_ids', {}, call('a', {}, { prompt: [] })],
     ['empty_answer', {}, call('a', {}, { answers: [] })],

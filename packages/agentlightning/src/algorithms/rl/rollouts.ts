@@ -41,7 +41,8 @@ async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
       attempts.map(async (attempt) => ({
         attempt,
         calls: await store.listCalls(attempt.id),
-        rewards: await store.listRewards(attempt.id),
+        // A late one is kept and never counted.
+        rewards: (await store.listRewards(attempt.id)).filter(({ late }) => late !== true),
       })),
     ),
   };

@@ -1,0 +1,57 @@
+import type { Config } from '../../config/index.ts';
+import { buildSamples, creditAssigner, type DropReason, type Episode, gradeEpisode } from '../../samples/index.ts';
+
+export interface CallReport {
+  callId: string;
+  rolloutId: string;
+  /** Null: trained on. */
+  reason: DropReason | null;
+}
+
+export interface StepReport {
+  step: number;
+  rollouts: number;
+  graded: number;
+  /** Null when no rollout has a reward. */
+  meanReward: number | null;
+  calls: CallReport[];
+}
+
+/**
+ * What became of every call of a step: samples are built again from the records, with the run's own configuration and
+ * the policy version that the step's calls name.
+ */
+export function reportStep(step: number, episodes: readonly Episode[], config: Config): StepReport {
+  const rewards = episodes.flatMap((episode) => {
+    const grade = gradeEpisode(episode);
+    return 'reward' in grade ? [grade.reward] : [];
+  });
+  const { credit, scaleByStd, advantages: estimator } = config.algorithm;
+  const { outcomes } = buildSamples(episodes, {
+    policy: config.policy.name,
+    policyVersion: versionOf(episodes, config.policy.name),
+    maxTokens: Number.MAX_SAFE_INTEGER,
+    credit: creditAssigner(credit),
+    scaleByStd,
+    estimator,
+  });
+  return {
+    step,
+    rollouts: episodes.length,
+    graded: rewards.length,
+    meanReward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
+    calls: outcomes,
+  };
+}
+
+/** The version that most calls of the policy begin with. */
+function versionOf(episodes: readonly Episode[], policy: string): number {
+  const counts = new Map<number, number>();
+  for (const { attempts } of episodes) {
+    for (const call of attempts.flatMap(({ calls }) => calls)) {
+      const version = call.policy === policy ? call.choices[0]?.policyVersions[0]?.version : undefined;
+      if (version !== undefined) counts.set(version, (counts.get(version) ?? 0) + 1);
+    }
+  }
+  return [...counts].sort((left, right) => right[1] - left[1])[0]?.[0] ?? 0;
+}
