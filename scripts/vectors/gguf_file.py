@@ -48,6 +48,11 @@ for tensor in gguf.GGUFReader(folder / "formats.gguf").tensors:
 (folder / "expected.json").write_text(json.dumps(expected) + "\n", encoding="utf-8")
 print({name: entry["shape"] for name, entry in expected.items()})
 
+numbers = (random.normal(size=(4, 32)) * np.array([[1], [0], [1e-6], [300]])).astype(np.float32)
+quantised = gguf.quants.quantize(numbers, gguf.GGMLQuantizationType.Q8_0).reshape(-1).tolist()
+text = json.dumps({"numbers": [float(x) for x in numbers.reshape(-1)], "q8Zero": quantised})
+(folder / "quantised.json").write_text(text + "\n", encoding="utf-8")
+
 
 # The tiny models of llama.py and families.py as GGUF files, with names and row order as convert_hf_to_gguf.py of llama.cpp has them.
 def models():

@@ -11,7 +11,14 @@ export type {
   TrainRow,
 } from './contract.ts';
 export { EngineError } from './errors.ts';
-export { isHubReference, loadModelFolder, modelFolder, type StoredModel, saveModelFolder } from './files/index.ts';
+export {
+  type ExportForm,
+  isHubReference,
+  loadModelFolder,
+  modelFolder,
+  type StoredModel,
+  saveModelFolder,
+} from './files/index.ts';
 export { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from './host/index.ts';
 export {
   initParameters,

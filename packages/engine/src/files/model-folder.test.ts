@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { initParameters, type ModelConfig } from '../model/index.ts';
-import { loadModelFolder, type StoredModel, saveModelFolder } from './model-folder.ts';
+import { loadModelFolder, saveModelFolder } from './model-folder.ts';
 import { readSafetensors, type Tensor } from './safetensors.ts';
 import { writeSafetensors } from './safetensors-writer.ts';
+import type { StoredModel } from './stored-model.ts';
 
 const tokenizerFolder = fileURLToPath(new URL('../../vectors/tokenizer/', import.meta.url));
 const config: ModelConfig = {

@@ -1,24 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
-import type { ModelConfig, Parameters } from '../model/index.ts';
 import { recoverFolder, writeFolderAtomic } from './atomic.ts';
 import { eosField, readConfig, writeConfig } from './config-json.ts';
 import { readParameters, writableTensors } from './model-weights.ts';
 import { writeSafetensors } from './safetensors-writer.ts';
+import type { StoredModel } from './stored-model.ts';
 import { readJsonObject, readOptionalJsonObject } from './text-file.ts';
 import { readTokenizerFiles } from './tokenizer-files.ts';
-
-/** A model as it is in a folder as Hugging Face writes it. */
-export interface StoredModel {
-  config: ModelConfig;
-  /** In memory's layout: matrices [in, out]; embedding and head [vocabulary, hidden]. */
-  parameters: Parameters;
-  /** tokenizer.json, tokenizer_config.json, chat_template.jinja and the like, by name. */
-  tokenizerFiles: ReadonlyMap<string, Uint8Array>;
-  /** Ids that end an answer: of generation_config.json, else config.json, and of the tokenizer. */
-  eosIds: readonly number[];
-}
 
 export interface SaveModelOptions {
   /** Of the weights on disk. Default float32. */

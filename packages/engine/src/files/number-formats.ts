@@ -30,6 +30,33 @@ export function float32FromFloat16(halves: Uint16Array): Float32Array {
   return values;
 }
 
+/** Rounds to the nearest, ties to even; beyond 65504 becomes infinite. */
+export function float16FromFloat32(values: Float32Array): Uint16Array {
+  const halves = new Uint16Array(values.length);
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  for (let i = 0; i < values.length; i++) halves[i] = halfOf(bits[i]!);
+  return halves;
+}
+
+function halfOf(word: number): number {
+  const sign = (word >>> 16) & 0x8000;
+  const magnitude = word & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00; // NaN
+  if (magnitude >= 0x477ff000) return sign | 0x7c00; // 65520 and above
+  if (magnitude >= 0x38800000) {
+    // normal: the exponent's bias changes by 112, and 13 bits of the fraction go
+    const rounded = magnitude + 0xfff + ((magnitude >>> 13) & 1);
+    return sign | ((rounded - 0x38000000) >>> 13);
+  }
+  if (magnitude < 0x33000000) return sign; // 2^-25 and less, the half way itself to even
+  const shift = 126 - (magnitude >>> 23);
+  const fraction = (magnitude & 0x7fffff) | 0x800000;
+  const kept = fraction >>> shift;
+  const rest = fraction & ((1 << shift) - 1);
+  const half = 1 << (shift - 1);
+  return sign | (kept + (rest > half || (rest === half && (kept & 1) === 1) ? 1 : 0));
+}
+
 /** One binary16 number by its bits. */
 export function float32OfHalf(bits: number): number {
   return float16Table()[bits]!;

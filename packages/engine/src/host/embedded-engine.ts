@@ -9,6 +9,7 @@ import type {
   SampleResult,
   TrainRow,
 } from '../contract.ts';
+import type { ExportForm } from '../files/index.ts';
 import type { LoraConfig, ModelConfig, Parameters } from '../model/index.ts';
 import { ChatTemplate, loadTokenizer, type Tokenizer } from '../text/index.ts';
 import { type BackendName, backendFromEnvironment } from './backend.ts';
@@ -18,7 +19,7 @@ import type { TrainerMethods, TrainerReady } from './trainer-service.ts';
 import { WorkerClient } from './worker-client.ts';
 
 export interface EmbeddedEngineOptions {
-  /** A model folder of Hugging Face's Llama form, with tokenizer and chat template. */
+  /** A model folder with tokenizer and chat template; `modelFolder` finds one for a GGUF file or a model of the Hub. */
   folder: string;
   /** Threads that compute, in training and in sampling. Default: as many as the machine has. */
   threads?: number;
@@ -41,6 +42,8 @@ export interface EmbeddedEngine extends Engine {
   readonly template: ChatTemplate;
   /** Ids that end an answer of this model. */
   readonly eosIds: readonly number[];
+  /** Default form: `model`. A GGUF form names a file, the others a folder. */
+  export(target: string, form?: ExportForm): Promise<void>;
 }
 
 /**
@@ -147,8 +150,8 @@ class HostedEngine implements EmbeddedEngine {
     return this.workers.trainer.call('loadState', folder);
   }
 
-  async export(folder: string) {
-    return this.workers.trainer.call('export', folder);
+  async export(target: string, form: ExportForm = 'model') {
+    return this.workers.trainer.call('export', { target, form });
   }
 
   async publish(version: number): Promise<void> {

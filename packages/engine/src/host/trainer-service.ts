@@ -1,5 +1,5 @@
 import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow } from '../contract.ts';
-import { loadModelFolder, type StoredModel, saveModelFolder } from '../files/index.ts';
+import { type ExportForm, exportModel, loadModelFolder, type StoredModel } from '../files/index.ts';
 import { initLora, type LoraConfig, type ModelConfig, type Parameters } from '../model/index.ts';
 import { Trainer } from '../train/index.ts';
 import { type BackendName, loadBackend } from './backend.ts';
@@ -34,12 +34,12 @@ export interface TrainerMethods {
   weights: Method<{ reuse: Parameters | undefined }, Parameters>;
   saveState: Method<string, void>;
   loadState: Method<string, void>;
-  export: Method<string, void>;
+  export: Method<{ target: string; form: ExportForm }, void>;
   close: Method<undefined, void>;
 }
 
 export function createTrainerService(): TrainerMethods {
-  let started: { trainer: Trainer; model: StoredModel } | undefined;
+  let started: { trainer: Trainer; model: StoredModel; folder: string } | undefined;
   let frozenSent = false;
   const trainer = () => started!.trainer;
   return {
@@ -52,6 +52,7 @@ export function createTrainerService(): TrainerMethods {
       started = {
         trainer: new Trainer({ ort, sessionOptions, config, parameters, ...(adapters && { lora: adapters }) }),
         model,
+        folder,
       };
       return {
         config,
@@ -75,7 +76,10 @@ export function createTrainerService(): TrainerMethods {
     },
     saveState: async (folder) => saveTrainingState(folder, trainer()),
     loadState: async (folder) => loadTrainingState(folder, trainer()),
-    export: async (folder) => saveModelFolder(folder, { ...started!.model, parameters: trainer().mergedParameters() }),
+    async export({ target, form }) {
+      const model = { ...started!.model, parameters: trainer().mergedParameters() };
+      await exportModel(target, form, { model, lora: trainer().lora, base: started!.folder });
+    },
     async close() {
       await started?.trainer.close();
     },
