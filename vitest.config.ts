@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/*/dist/**/*.test.js', 'examples/*/*.test.mjs'],
+    exclude: ['**/*.postgres.test.js', '**/node_modules/**'], // npm run test:postgres
     testTimeout: 30_000,
     pool: 'forks',
     maxWorkers: 2,

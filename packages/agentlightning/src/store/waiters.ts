@@ -27,6 +27,8 @@ export class RolloutWaiters {
     return new Promise<Rollout[]>((resolve, reject) => {
       const pending = new Set(ids);
       const found = new Map<string, Rollout>();
+      let looking = false;
+      let again = false;
       const leave = (): void => {
         for (const id of pending) this.#remove(id, waiter);
         pending.clear();
@@ -52,11 +54,19 @@ export class RolloutWaiters {
           reject(error);
         },
         look: () => {
+          if (looking) {
+            again = true;
+            return;
+          }
+          looking = true;
+          again = false;
           load([...pending]).then((rollouts) => {
+            looking = false;
             const known = new Set(rollouts.map((rollout) => rollout.id));
             const missing = [...pending].find((id) => !known.has(id));
             if (missing !== undefined) waiter.fail(new NotFoundError('rollout', missing));
             for (const rollout of rollouts) if (hasEnded(rolloutMachine, rollout.state)) waiter.ended(rollout);
+            if (again && pending.size > 0) waiter.look();
           }, waiter.fail);
         },
       };

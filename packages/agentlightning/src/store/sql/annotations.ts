@@ -30,7 +30,7 @@ export async function annotate(
       created_at: now,
     })
     .execute();
-  await announce(db, [{ kind: 'annotation', id: target.id, runId }], now);
+  announce(db, [{ kind: 'annotation', id: target.id, runId }], now);
   return { ...annotation, createdAt: now };
 }
 

@@ -92,8 +92,8 @@ function filtered<Row>(
   if (query.attemptId !== undefined) select = select.where('calls.attempt_id', '=', query.attemptId);
   if (query.model !== undefined) select = select.where('model', '=', query.model);
   if (query.dialect !== undefined) select = select.where('dialect', '=', query.dialect);
-  if (query.agentName !== undefined) select = select.where('agent_name', 'is', query.agentName);
-  if (query.policy !== undefined) select = select.where('policy', 'is', query.policy);
+  if (query.agentName !== undefined) select = select.where('agent_name', 'is not distinct from', query.agentName);
+  if (query.policy !== undefined) select = select.where('policy', 'is not distinct from', query.policy);
   if (query.responseId !== undefined) select = select.where('response_id', '=', query.responseId);
   if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
   if (query.startedAt?.from !== undefined) select = select.where('calls.started_at', '>=', query.startedAt.from);

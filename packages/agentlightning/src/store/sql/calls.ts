@@ -43,7 +43,7 @@ export async function recordCall(
     tokens: continuation(newPromptIds, call.choices[0]?.tokenIds ?? null),
     items: ownItems(items, shared.sharedItems),
   });
-  await announce(db, [{ kind: 'call', id: call.id, runId }], now);
+  announce(db, [{ kind: 'call', id: call.id, runId }], now);
 }
 
 /** In order of `sequence`. Items of requests may be one object in several calls: treat them as read-only. */

@@ -4,7 +4,7 @@ import { rolloutMachine, statesAllowing, transition } from '../transitions.ts';
 import type { Failure, Rollout } from '../types.ts';
 import { announce } from './changes.ts';
 import { cancelRollout } from './endings.ts';
-import { rolloutRows } from './rollouts.ts';
+import { lockRollouts } from './rollouts.ts';
 import { toRollout } from './rows.ts';
 import { requireRun } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
@@ -19,7 +19,7 @@ export async function cancelRollouts(
   const failure: Failure = { class: 'infrastructure', code: 'cancelled', message: reason };
   const cancellable = statesAllowing(rolloutMachine, 'cancel');
   const cancelled: Rollout[] = [];
-  for (const row of await rolloutRows(db, [...new Set(ids)])) {
+  for (const row of await lockRollouts(db, [...new Set(ids)])) {
     if (cancellable.includes(row.state)) cancelled.push(await cancelRollout(db, row, { failure, now }));
   }
   return cancelled;
@@ -28,7 +28,7 @@ export async function cancelRollouts(
 /** One more attempt for each, whatever it ended with. @throws {StoreError} `rollout_superseded`; {@link IllegalTransitionError} */
 export async function requeueRollouts(db: Database, ids: string[], now: number): Promise<Rollout[]> {
   const queued = new Map<string, Rollout>();
-  for (const row of await rolloutRows(db, [...new Set(ids)])) {
+  for (const row of await lockRollouts(db, [...new Set(ids)])) {
     if (row.superseded === 1) throw superseded(row.id);
     const after = await db
       .updateTable('rollouts')
@@ -43,7 +43,7 @@ export async function requeueRollouts(db: Database, ids: string[], now: number):
       .where('id', '=', row.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    await announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state: after.state }], now);
+    announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state: after.state }], now);
     queued.set(row.id, toRollout(after));
   }
   return ids.map((id) => queued.get(id)!);
@@ -77,6 +77,8 @@ export async function supersedeAfter(
     .where('run_id', '=', runId)
     .where('step', '>', step)
     .where('state', 'in', statesAllowing(rolloutMachine, 'cancel'))
+    .orderBy('seq')
+    .forNoKeyUpdate()
     .execute();
   const failure: Failure = {
     class: 'infrastructure',

@@ -12,9 +12,27 @@ const trimEvery = 1000;
 
 export type NewChange = Omit<Change, 'seq' | 'at' | 'state'> & { state?: string };
 
-/** In the transaction of the change itself, so that the feed has what is committed and nothing else. */
-export async function announce(db: Database, changes: NewChange[], now: number): Promise<void> {
-  for (const chunk of chunksOf(changes.map((change) => toRow(change, now)))) {
+/** By transaction, in order. */
+const announced = new WeakMap<Database, Insertable<ChangeTable>[]>();
+
+/**
+ * Notes changes of this transaction. They are written at its end, so that where transactions run side by side the
+ * numbers can be given in the order of their commits.
+ */
+export function announce(db: Database, changes: NewChange[], now: number): void {
+  const rows = announced.get(db) ?? [];
+  announced.set(db, rows);
+  for (const change of changes) rows.push(toRow(change, now));
+}
+
+/** What the transaction has announced so far. */
+export function announcedKinds(db: Database): Set<Change['kind']> {
+  return new Set(announced.get(db)?.map(({ kind }) => kind));
+}
+
+/** In the transaction of the changes themselves, so that the feed has what is committed and nothing else. */
+export async function writeChanges(db: Database): Promise<void> {
+  for (const chunk of chunksOf(announced.get(db) ?? [])) {
     const rows = await db.insertInto('changes').values(chunk).returning('seq').execute();
     const last = Math.max(...rows.map(({ seq }) => seq));
     if (last > kept && last % trimEvery < rows.length) {

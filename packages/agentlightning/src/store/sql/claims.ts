@@ -29,9 +29,11 @@ export async function claimRollouts(
   if (request.runId !== undefined) oldest = oldest.where('run_id', '=', request.runId);
 
   const rows = await db
+    // In front of the update, because as a part of it PostgreSQL could run it twice and lock other rows the second time.
+    .with('oldest', () => oldest.forNoKeyUpdate().skipLocked())
     .updateTable('rollouts')
     .set((eb) => ({ state: rolloutTransitions.queued.claim, attempts: eb('attempts', '+', 1) }))
-    .where('seq', 'in', oldest)
+    .where('seq', 'in', (eb) => eb.selectFrom('oldest').select('oldest.seq'))
     .returningAll()
     .execute();
   if (rows.length === 0) return [];
@@ -62,7 +64,7 @@ export async function claimRollouts(
       .execute();
     for (const row of created) attempts.set(row.rollout_id, toAttempt(row));
   }
-  await announce(
+  announce(
     db,
     rows.flatMap((row): NewChange[] => [
       { kind: 'rollout', id: row.id, runId: row.run_id, state: row.state },

@@ -13,8 +13,9 @@ import type { AttemptOutcome, Failure, Json, Lease, Rollout, Worker } from '../t
 import { annotate } from './annotations.ts';
 import { requireAttempt } from './attempts.ts';
 import { announce } from './changes.ts';
+import { chunksOf } from './chunks.ts';
 import { assertHolder } from './claims.ts';
-import { rolloutRows } from './rollouts.ts';
+import { lockRollouts } from './rollouts.ts';
 import { type AttemptRow, nullableToJson, type RolloutRow, toRollout } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
 import { markGone, missWorkers, settleWorker } from './workers.ts';
@@ -46,9 +47,10 @@ export async function finishAttempt(
   db: Database,
   { attemptId, workerId, outcome, now }: Lease & { outcome: AttemptOutcome; now: number },
 ): Promise<Rollout> {
+  const { rollout_id } = await requireAttempt(db, attemptId);
+  const [rollout] = await lockRollouts(db, [rollout_id]);
   const attempt = await requireAttempt(db, attemptId);
   assertHolder(attempt, workerId);
-  const [rollout] = await rolloutRows(db, [attempt.rollout_id]);
   if (attempt.fenced === 1) {
     const target = { kind: 'attempt', id: attemptId } as const;
     await annotate(db, { target, key: 'late_finish', value: toPlain(outcome), author: workerId }, now);
@@ -74,13 +76,23 @@ export async function finishAttempt(
 
 /** @returns the rollouts of all attempts whose lease had run out at `now` */
 export async function expireLeases(db: Database, now: number): Promise<Rollout[]> {
-  const lost = await db
+  const late = db
     .selectFrom('attempts')
-    .selectAll()
-    .where('state', '=', sql.lit('running'))
+    .where('attempts.state', '=', sql.lit('running'))
     .where('lease_until', '<=', now)
-    .orderBy('lease_until')
+    .orderBy('lease_until');
+  // Whoever holds the lock of such a rollout is just ending its attempt in another way.
+  const locked = await late
+    .innerJoin('rollouts', 'rollouts.id', 'attempts.rollout_id')
+    .select('attempts.id')
+    .forNoKeyUpdate('rollouts')
+    .skipLocked()
     .execute();
+  const lost: AttemptRow[] = [];
+  // Looked at again under the lock: a heartbeat may have come.
+  for (const chunk of chunksOf(locked.map(({ id }) => id))) {
+    lost.push(...(await late.selectAll().where('id', 'in', chunk).execute()));
+  }
   const after = await loseAttempts(db, lost, { failure: workerLost, now });
   await missWorkers(db, now);
   return after;
@@ -92,13 +104,16 @@ export async function leaveWorker(
   { id, now }: { id: string; now: number },
 ): Promise<{ worker: Worker; rollouts: Rollout[] }> {
   const worker = await markGone(db, id, now);
-  const held = await db
+  const held = db
     .selectFrom('attempts')
     .selectAll()
     .where('worker_id', '=', id)
-    .where('state', '=', sql.lit('running'))
-    .execute();
-  const rollouts = await loseAttempts(db, held, { failure: workerLeft, now });
+    .where('state', '=', sql.lit('running'));
+  await lockRollouts(
+    db,
+    (await held.execute()).map(({ rollout_id }) => rollout_id),
+  );
+  const rollouts = await loseAttempts(db, await held.execute(), { failure: workerLeft, now });
   return { worker: { ...worker, running: 0 }, rollouts };
 }
 
@@ -107,7 +122,7 @@ async function loseAttempts(
   lost: AttemptRow[],
   { failure, now }: { failure: Failure; now: number },
 ): Promise<Rollout[]> {
-  const rollouts = await rolloutRows(
+  const rollouts = await lockRollouts(
     db,
     lost.map((attempt) => attempt.rollout_id),
   );
@@ -161,7 +176,7 @@ async function endAttempt(db: Database, attempt: AttemptRow, ending: Ending): Pr
     })
     .where('id', '=', attempt.id)
     .execute();
-  await announce(db, [{ kind: 'attempt', id: attempt.id, runId: ending.runId, state }], ending.now);
+  announce(db, [{ kind: 'attempt', id: attempt.id, runId: ending.runId, state }], ending.now);
   await settleWorker(db, attempt.worker_id, ending.now);
 }
 
@@ -185,7 +200,7 @@ async function endOrRetry(
     .where('id', '=', rollout.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state }], now);
+  announce(db, [{ kind: 'rollout', id: row.id, runId: row.run_id, state }], now);
   return toRollout(row);
 }
 

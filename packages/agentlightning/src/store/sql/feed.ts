@@ -26,8 +26,9 @@ async function* iterate(
   while (!signal?.aborted) {
     const { rung } = bell;
     const changes = await read(async (db) => {
-      await assertChangesKept(db, last);
-      return await changesAfter(db, last, batchSize);
+      const next = await changesAfter(db, last, batchSize);
+      await assertChangesKept(db, last); // after the look, so that nothing can be forgotten in between
+      return next;
     });
     for (const change of changes) {
       if (signal?.aborted) return;

@@ -5,7 +5,10 @@ interface Entry<Transaction> {
 }
 
 export interface GroupCommitOptions<Transaction> {
-  /** Runs `work` in one transaction: committed when it resolves, undone when it rejects. */
+  /**
+   * Runs `work` in one transaction: committed when it resolves, undone when it rejects. It may run `work` again after it
+   * was undone.
+   */
   transact: (work: (transaction: Transaction) => Promise<void>) => Promise<void>;
   /** What was learned within an undone transaction must be forgotten. */
   onRollback: () => void;
@@ -58,9 +61,13 @@ export class GroupCommit<Transaction> {
   }
 
   async #commit(batch: Entry<Transaction>[]): Promise<void> {
-    const settle: (() => void)[] = [];
+    let settle: (() => void)[] = [];
+    let runs = 0;
     try {
       await this.#options.transact(async (transaction) => {
+        runs += 1;
+        if (runs > 1) this.#options.onRollback();
+        settle = [];
         for (const entry of batch) settle.push(await entry.execute(transaction));
       });
     } catch (error) {

@@ -30,7 +30,7 @@ export async function addPolicyVersion(
     )
     .execute();
   const { policy, runId } = version;
-  await announce(db, [{ kind: 'policy', id: policy, runId, state: String(version.version) }], now);
+  announce(db, [{ kind: 'policy', id: policy, runId, state: String(version.version) }], now);
 }
 
 function versionRow(version: Omit<PolicyVersion, 'createdAt'>, now: number) {
@@ -83,7 +83,7 @@ export async function saveCheckpoint(
     // Not an announcement when the version is known: a later one may be served already.
     .onConflict((conflict) => conflict.columns(['run_id', 'policy', 'version']).doUpdateSet({ path }))
     .execute();
-  await announce(db, [{ kind: 'checkpoint', id: path, runId, state: String(step) }], now);
+  announce(db, [{ kind: 'checkpoint', id: path, runId, state: String(step) }], now);
 }
 
 export async function latestCheckpoint(db: Database, runId: string): Promise<Checkpoint | null> {

@@ -32,7 +32,7 @@ export async function addResource(
     )
     .returningAll()
     .executeTakeFirstOrThrow();
-  await announce(db, [{ kind: 'resource', id: name, runId: null, state: String(row.version) }], now);
+  announce(db, [{ kind: 'resource', id: name, runId: null, state: String(row.version) }], now);
   return toResource(row);
 }
 

@@ -35,7 +35,7 @@ export async function addReward(db: Database, reward: Omit<Reward, 'createdAt' |
       late,
     })
     .execute();
-  await announce(db, [{ kind: 'reward', id: reward.attemptId, runId }], now);
+  announce(db, [{ kind: 'reward', id: reward.attemptId, runId }], now);
 }
 
 async function requireCallOf(db: Database, attemptId: string, callId: string): Promise<void> {
@@ -69,8 +69,8 @@ export async function queryRewards(db: Database, query: RewardFilter & PageReque
   if (query.attemptId !== undefined) select = select.where('attempt_id', '=', query.attemptId);
   if (query.name !== undefined) select = select.where('name', '=', query.name);
   if (query.source !== undefined) select = select.where('source', '=', query.source);
-  if (query.agentName !== undefined) select = select.where('agent_name', 'is', query.agentName);
-  if (query.callId !== undefined) select = select.where('call_id', 'is', query.callId);
+  if (query.agentName !== undefined) select = select.where('agent_name', 'is not distinct from', query.agentName);
+  if (query.callId !== undefined) select = select.where('call_id', 'is not distinct from', query.callId);
   if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
   if (query.createdAt?.from !== undefined) select = select.where('created_at', '>=', query.createdAt.from);
   if (query.createdAt?.to !== undefined) select = select.where('created_at', '<', query.createdAt.to);

@@ -33,7 +33,7 @@ export async function enqueueRollouts(db: Database, requests: RolloutRequest[], 
       .returning(['id', 'run_id'])
       .execute();
     const changes = added.map(({ id, run_id }) => ({ kind: 'rollout' as const, id, runId: run_id, state: 'queued' }));
-    await announce(db, changes, now);
+    announce(db, changes, now);
   }
   const rows = await rolloutRows(
     db,
@@ -76,9 +76,23 @@ function assertCountable(request: RolloutRequest): void {
 
 /** One row an id, in the order of the ids. @throws {NotFoundError} naming the first unknown id */
 export async function rolloutRows(db: Database, ids: string[]): Promise<RolloutRow[]> {
+  return await findRows(ids, (chunk) => db.selectFrom('rollouts').selectAll().where('id', 'in', chunk).execute());
+}
+
+/**
+ * As {@link rolloutRows}, for whoever is going to change their state: until the end of the transaction nobody else does.
+ * The state of an attempt changes under the lock of its rollout, too.
+ */
+export async function lockRollouts(db: Database, ids: string[]): Promise<RolloutRow[]> {
+  return await findRows(ids, (chunk) =>
+    db.selectFrom('rollouts').selectAll().where('id', 'in', chunk).orderBy('seq').forNoKeyUpdate().execute(),
+  );
+}
+
+async function findRows(ids: string[], load: (chunk: string[]) => Promise<RolloutRow[]>): Promise<RolloutRow[]> {
   const found = new Map<string, RolloutRow>();
   for (const chunk of chunksOf([...new Set(ids)])) {
-    const rows = await db.selectFrom('rollouts').selectAll().where('id', 'in', chunk).execute();
+    const rows = await load(chunk);
     for (const row of rows) found.set(row.id, row);
   }
   return ids.map((id) => {

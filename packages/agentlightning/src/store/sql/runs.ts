@@ -16,7 +16,7 @@ export async function createRun(db: Database, run: Pick<Run, 'id' | 'config'>, n
     .returningAll()
     .executeTakeFirst();
   if (row) {
-    await announce(db, [{ kind: 'run', id: run.id, runId: run.id, state: row.state }], now);
+    announce(db, [{ kind: 'run', id: run.id, runId: run.id, state: row.state }], now);
     return toRun(row);
   }
   throw new StoreError({
@@ -53,7 +53,7 @@ export async function finishRun(
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   if (result.numUpdatedRows === 0n) throw new NotFoundError('run', id);
-  await announce(db, [{ kind: 'run', id, runId: id, state }], now);
+  announce(db, [{ kind: 'run', id, runId: id, state }], now);
 }
 
 export async function putTasks(db: Database, tasks: Task[]): Promise<void> {

@@ -3,6 +3,7 @@ import type { Page, PageRequest, SpanFilter } from '../queries.ts';
 import type { ReportedSpan, Span } from '../types.ts';
 import { ownerOf, requireAttempt } from './attempts.ts';
 import { announce } from './changes.ts';
+import { chunksOf } from './chunks.ts';
 import { attemptsOfOwner } from './owners.ts';
 import { pageBounds, toPage } from './pages.ts';
 import { addReward } from './rewards.ts';
@@ -22,24 +23,33 @@ export async function addSpans(db: Database, reported: readonly ReportedSpan[], 
   for (const { span } of reported) {
     if (!owners.has(span.attemptId)) owners.set(span.attemptId, await ownerOf(db, span.attemptId));
   }
-  const touched = new Set<string>();
-  let added = 0;
-  for (const { span, rewards } of reported) {
+  const rows = reported.map(({ span }) => toRow(span, owners.get(span.attemptId)!));
+  const added = new Set<string>();
+  for (const chunk of chunksOf(rows)) {
     const inserted = await db
       .insertInto('spans')
-      .values(toRow(span, owners.get(span.attemptId)!))
+      .values(chunk)
       .onConflict((conflict) => conflict.columns(['attempt_id', 'trace_id', 'span_id']).doNothing())
-      .executeTakeFirstOrThrow();
-    if (inserted.numInsertedOrUpdatedRows === 0n) continue;
-    added += 1;
+      .returning(['attempt_id', 'trace_id', 'span_id'])
+      .execute();
+    for (const row of inserted) added.add(keyOf(row.attempt_id, row.trace_id, row.span_id));
+  }
+  const touched = new Set<string>();
+  const unseen = new Set(added);
+  for (const { span, rewards } of reported) {
+    if (!unseen.delete(keyOf(span.attemptId, span.traceId, span.spanId))) continue;
     touched.add(span.attemptId);
     for (const reward of rewards) {
       await addReward(db, { ...reward, attemptId: span.attemptId, source: 'agent' }, now);
     }
   }
   const changes = [...touched].map((id) => ({ kind: 'spans' as const, id, runId: owners.get(id)!.runId }));
-  await announce(db, changes, now);
-  return added;
+  announce(db, changes, now);
+  return added.size;
+}
+
+function keyOf(attemptId: string, traceId: string, spanId: string): string {
+  return `${traceId} ${spanId} ${attemptId}`;
 }
 
 /** By time of start; spans of the same start in order of arrival. */

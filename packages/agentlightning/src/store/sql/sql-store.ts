@@ -37,6 +37,7 @@ import type {
   Worker,
 } from '../types.ts';
 import { RolloutWaiters, type WaitOptions } from '../waiters.ts';
+import type { Access } from './access.ts';
 import { annotate, queryAnnotations } from './annotations.ts';
 import { findAttempt, listAttempts, queryAttempts } from './attempts.ts';
 import { findCall, queryCalls } from './call-queries.ts';
@@ -58,15 +59,18 @@ import { addSpans, listSpans, querySpans } from './spans.ts';
 import { findWorker, heartbeatWorker, queryWorkers, registerWorker } from './workers.ts';
 
 export interface SqlStoreOptions {
-  db: Kysely<StoreSchema>;
+  access: Access;
   /** For error messages. */
   name: string;
   /** UTC, whole milliseconds. */
   clock: () => number;
   /** Time-ordered ids for attempts. */
   ids: () => string;
-  /** Tells of commits of other processes, as a hint: calls back when there may be some. Returns how to end it. */
-  watch?: (onHint: () => void) => () => void;
+  /**
+   * Tells of commits of other processes, as a hint: calls back when there may be some, and whether a rollout may be
+   * among what they changed. Returns how to end it.
+   */
+  watch?: (onHint: (rollouts: boolean) => void) => () => void;
   /** Called once, after the last write. */
   close: () => Promise<void>;
 }
@@ -87,10 +91,10 @@ export class SqlStore implements Store {
   constructor(options: SqlStoreOptions) {
     this.#options = options;
     this.#writes = new GroupCommit({
-      transact: (work) => options.db.transaction().execute(work),
+      transact: options.access.write,
       onRollback: () => this.#trees.clear(),
     });
-    this.#unwatch = options.watch?.(() => this.#hint()) ?? (() => {});
+    this.#unwatch = options.watch?.((rollouts) => this.#hint(rollouts)) ?? (() => {});
   }
 
   createRun(run: Pick<Run, 'id' | 'config'>): Promise<Run> {
@@ -338,7 +342,7 @@ export class SqlStore implements Store {
 
   async #read<T>(query: (db: Kysely<StoreSchema>) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    const reading = query(this.#options.db);
+    const reading = this.#options.access.read(query);
     const settled = reading.then(
       () => {},
       () => {},
@@ -356,10 +360,11 @@ export class SqlStore implements Store {
     if (rollouts.some(({ state }) => state === 'queued')) this.#queued.ring();
   }
 
-  #hint(): void {
+  #hint(rollouts: boolean): void {
+    this.#committed.ring();
+    if (!rollouts) return;
     this.#waiters.lookAgain();
     this.#queued.ring();
-    this.#committed.ring();
   }
 
   #assertOpen(): void {

@@ -33,7 +33,7 @@ export async function registerWorker(
 
 /** @throws {NotFoundError} `worker_not_found`; {@link IllegalTransitionError} when it had left */
 export async function heartbeatWorker(db: Database, { id, leaseMs, now }: SignOfLife): Promise<Worker> {
-  const row = await requireRow(db, id);
+  const row = (await lockRow(db, id)) ?? unknown(id);
   if (row.state === 'gone') transition(workerMachine, row, 'return');
   return await keepAlive(db, { id, leaseMs, now });
 }
@@ -44,13 +44,13 @@ export async function keepAlive(
   { id, leaseMs, now, info = {} }: SignOfLife & { info?: JsonObject },
 ): Promise<Worker> {
   const aliveUntil = Math.round(now + leaseMs);
-  const row = await findRow(db, id);
+  const row = await lockRow(db, id);
   if (!row) {
     await db
       .insertInto('workers')
       .values({ id, state: 'idle', info: toJson(info), alive_until: aliveUntil, heartbeat_at: now, registered_at: now })
       .execute();
-    await announce(db, [{ kind: 'worker', id, runId: null, state: 'idle' }], now);
+    announce(db, [{ kind: 'worker', id, runId: null, state: 'idle' }], now);
   } else {
     if (row.state === 'lost') await step(db, row, 'return', now);
     if (row.state === 'gone') await step(db, row, 'register', now);
@@ -65,7 +65,7 @@ export async function keepAlive(
 
 /** Busy while it holds a lease, else idle. */
 export async function settleWorker(db: Database, id: string, now: number): Promise<Worker> {
-  const row = await requireRow(db, id);
+  const row = (await lockRow(db, id)) ?? unknown(id);
   const worker = await toWorker(db, row);
   const event =
     row.state === 'idle' && worker.running > 0 ? 'take' : row.state === 'busy' && worker.running === 0 ? 'rest' : null;
@@ -79,13 +79,15 @@ export async function missWorkers(db: Database, now: number): Promise<void> {
     .selectAll()
     .where('state', 'in', statesAllowing(workerMachine, 'miss'))
     .where('alive_until', '<=', now)
+    .forNoKeyUpdate()
+    .skipLocked()
     .execute();
   for (const row of silent) await step(db, row, 'miss', now);
 }
 
 /** @throws {NotFoundError}; {@link IllegalTransitionError} when it has left already */
 export async function markGone(db: Database, id: string, now: number): Promise<Worker> {
-  const row = await requireRow(db, id);
+  const row = (await lockRow(db, id)) ?? unknown(id);
   const state = await step(db, row, 'leave', now);
   return { ...(await toWorker(db, row)), state };
 }
@@ -111,7 +113,7 @@ export async function queryWorkers(db: Database, query: WorkerFilter & PageReque
 async function step(db: Database, row: WorkerRow, event: WorkerEvent, now: number): Promise<Worker['state']> {
   const state = transition(workerMachine, row, event);
   await db.updateTable('workers').set({ state }).where('id', '=', row.id).execute();
-  await announce(db, [{ kind: 'worker', id: row.id, runId: null, state }], now);
+  announce(db, [{ kind: 'worker', id: row.id, runId: null, state }], now);
   return state;
 }
 
@@ -119,10 +121,13 @@ async function findRow(db: Database, id: string): Promise<WorkerRow | undefined>
   return await db.selectFrom('workers').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-async function requireRow(db: Database, id: string): Promise<WorkerRow> {
-  const row = await findRow(db, id);
-  if (!row) throw new NotFoundError('worker', id);
-  return row;
+/** For whoever is going to change its state, which says how many attempts it holds: no two may count at the same time. */
+async function lockRow(db: Database, id: string): Promise<WorkerRow | undefined> {
+  return await db.selectFrom('workers').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
+}
+
+function unknown(id: string): never {
+  throw new NotFoundError('worker', id);
 }
 
 async function toWorker(db: Database, row: WorkerRow): Promise<Worker> {

@@ -1,4 +1,3 @@
-/// <reference lib="es2024.string" />
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -10,7 +9,7 @@ import {
   SqliteQueryCompiler,
   type SqliteStatement,
 } from 'kysely';
-import { StoreError } from '../errors.ts';
+import { assertStorable } from '../sql/index.ts';
 import { translating } from './driver-errors.ts';
 import type { Database, Statement } from './statements.ts';
 
@@ -18,10 +17,15 @@ import type { Database, Statement } from './statements.ts';
 export function sqliteDialect({ database, path }: { database: Database; path: string }): Dialect {
   return {
     createDriver: () => new Driver(database, path),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new QueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
+}
+
+/** Row locks are left out: a write transaction has the whole file to itself. */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(): void {}
 }
 
 class Driver extends SqliteDriver {
@@ -102,14 +106,4 @@ class AdaptedStatement implements SqliteStatement {
     assertStorable(parameters);
     return translating(this.#path, () => this.#statement.iterate(...parameters));
   }
-}
-
-/** Text comes back cut at a NUL, and lone surrogates come back replaced: refused, because nothing may be kept other than it was given. */
-function assertStorable(parameters: readonly unknown[]): void {
-  const bad = parameters.find((value) => typeof value === 'string' && (value.includes('\0') || !value.isWellFormed()));
-  if (bad === undefined) return;
-  throw new StoreError({
-    code: 'invalid_value',
-    message: `The text ${JSON.stringify(bad).slice(0, 200)} has a NUL character or half a surrogate pair; ids and names must have none.`,
-  });
 }

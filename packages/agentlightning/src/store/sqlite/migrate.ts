@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.ts';
+import { pendingMigrations } from '../sql/index.ts';
 import { migrations } from './migrations/index.ts';
-import type { Migration } from './migrations/migration.ts';
 import { type Database, query } from './statements.ts';
 
 /** "AGLS" in the header of the file tells a store from any other SQLite file. */
@@ -31,7 +31,8 @@ export function migrate(database: Database, { path, now }: { path: string; now: 
       pragma application_id = ${applicationId};
       create table if not exists schema_migrations (name text primary key, applied_at integer not null) strict;
     `);
-    for (const migration of pending(database, path)) {
+    const applied = query<{ name: string }>(database, 'select name from schema_migrations').map(({ name }) => name);
+    for (const migration of pendingMigrations(migrations, { applied, store: path })) {
       database.exec(migration.sql);
       query(database, 'insert into schema_migrations (name, applied_at) values (?, ?)', migration.name, now);
     }
@@ -40,18 +41,4 @@ export function migrate(database: Database, { path, now }: { path: string; now: 
     if (database.isTransaction) database.exec('rollback');
     throw error;
   }
-}
-
-function pending(database: Database, path: string): Migration[] {
-  const rows = query<{ name: string }>(database, 'select name from schema_migrations');
-  const applied = new Set(rows.map((row) => row.name));
-  const known = new Set(migrations.map((migration) => migration.name));
-  const unknown = [...applied].filter((name) => !known.has(name));
-  if (unknown.length === 0) return migrations.filter((migration) => !applied.has(migration.name));
-  throw new StoreError({
-    code: 'schema_too_new',
-    category: 'user',
-    message: `The store ${path} was written by a newer version of this program (it has ${unknown.join(', ')}).`,
-    hint: 'Update agentlightning, or use a store file that this version made.',
-  });
 }

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Migration } from '../sql/index.ts';
 import { callOf, crash, enqueue, seed } from '../testing/index.ts';
 import { migrations } from './migrations/index.ts';
-import type { Migration } from './migrations/migration.ts';
 import { openDatabase, openSqliteStore } from './open.ts';
 import { query } from './statements.ts';
 import { startChild, temporaryFolder } from './testing/index.ts';

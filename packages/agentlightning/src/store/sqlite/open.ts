@@ -4,7 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { Kysely } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import { StoreError } from '../errors.ts';
-import { SqlStore, type StoreSchema } from '../sql/index.ts';
+import { directAccess, SqlStore, type StoreSchema } from '../sql/index.ts';
 import type { Store } from '../store.ts';
 import { sqliteDialect } from './dialect.ts';
 import { translateDriverError, translating } from './driver-errors.ts';
@@ -56,7 +56,7 @@ export function memoryStoreOver(
 ): Store {
   const { database, close, clock = Date.now, ids = uuidv7 } = options;
   const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path: memoryPath }) });
-  return new SqlStore({ db, name: 'in memory', clock, ids, close: async () => close() });
+  return new SqlStore({ access: directAccess(db), name: 'in memory', clock, ids, close: async () => close() });
 }
 
 /** SQLite's name for no file. */
@@ -89,7 +89,13 @@ export function sqliteStoreOver(options: SqliteStoreOptions & OpenDatabase): Sto
     closeDatabase(database);
     owner.release();
   };
-  return new SqlStore({ db, name: path, clock, ids, close: async () => translating(path, close) });
+  return new SqlStore({
+    access: directAccess(db),
+    name: path,
+    clock,
+    ids,
+    close: async () => translating(path, close),
+  });
 }
 
 /**

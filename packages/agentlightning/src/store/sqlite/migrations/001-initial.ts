@@ -1,6 +1,6 @@
+import type { Migration } from '../../sql/index.ts';
+import { stateCheck } from '../../sql/index.ts';
 import { attemptMachine, rolloutMachine } from '../../transitions.ts';
-import { stateCheck } from './checks.ts';
-import type { Migration } from './migration.ts';
 
 export const initial: Migration = {
   name: '001-initial',

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts';
+import type { Migration } from '../../sql/index.ts';
 
 export const spans: Migration = {
   name: '002-spans',

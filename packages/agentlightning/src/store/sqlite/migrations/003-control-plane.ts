@@ -1,6 +1,6 @@
+import type { Migration } from '../../sql/index.ts';
+import { stateCheck } from '../../sql/index.ts';
 import { workerMachine } from '../../transitions.ts';
-import { stateCheck } from './checks.ts';
-import type { Migration } from './migration.ts';
 
 /** Resources, workers, annotations, the feed of changes, and the columns that queries filter by. */
 export const controlPlane: Migration = {

@@ -1,4 +1,4 @@
-import { type StateMachine, statesOf } from '../../transitions.ts';
+import { type StateMachine, statesOf } from '../transitions.ts';
 
 /** The states of a machine as a check constraint of the column `state`. */
 export function stateCheck(machine: StateMachine<string, string>): string {

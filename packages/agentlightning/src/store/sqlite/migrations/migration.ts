@@ -1,4 +1,0 @@
-export interface Migration {
-  name: string;
-  sql: string;
-}
