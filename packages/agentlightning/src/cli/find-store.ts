@@ -1,18 +1,24 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { UserError } from '../errors.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
+import { describeStore, isStoreUrl, openStore } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
 
+/** What `--store` names: a path becomes absolute, a URL stays as it is. */
+export function storeLocation(flag: string): string {
+  return isStoreUrl(flag) ? flag : resolve(flag);
+}
+
 /** Opens a store that must exist, lets `use` read it, and closes it. */
-export async function withStore<T>(path: string, use: (store: Store) => Promise<T>): Promise<T> {
-  if (!existsSync(path)) {
+export async function withStore<T>(location: string, use: (store: Store) => Promise<T>): Promise<T> {
+  if (!isStoreUrl(location) && !existsSync(location)) {
     throw new UserError({
       code: 'store_not_found',
-      message: `There is no store at ${path}.`,
+      message: `There is no store at ${describeStore(location)}.`,
       hint: 'Give the file that `agl train` wrote with --store; by default it is .agl/store.db beside agl.config.',
     });
   }
-  const store = await openSqliteStore({ path });
+  const store = await openStore(location);
   try {
     return await use(store);
   } finally {

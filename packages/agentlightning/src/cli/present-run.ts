@@ -2,6 +2,7 @@ import type { Config } from '../config/index.ts';
 import { AgentLightningError } from '../errors.ts';
 import { openSinks } from '../metrics/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
+import { describeStore } from '../store/index.ts';
 import { exitCodes } from './failure.ts';
 import { readJsonLines } from './json-lines.ts';
 import { commit, machine } from './machine.ts';
@@ -15,7 +16,7 @@ export interface PresentedRun extends Pick<TrainingRequest, 'config' | 'runId' |
 
 /** Runs a training and shows it: text or JSON lines on standard output, and always `metrics.jsonl` in the run's folder. */
 export async function presentRun({ config, runId, resume, json }: PresentedRun): Promise<void> {
-  const folder = runFolder(config.store, runId);
+  const folder = runFolder(config, runId);
   const interruption = interruptible();
   const startedAt = Date.now();
   const events: MetricsEvent[] = resume ? await readJsonLines<MetricsEvent>(`${folder}/metrics.jsonl`) : [];
@@ -24,7 +25,7 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
     if (json) process.stdout.write(`${JSON.stringify({ kind: 'note', message })}\n`);
     else process.stdout.write(`${message}\n`);
   };
-  const howToResume = `agl resume ${runId} --store ${config.store}`;
+  const howToResume = `agl resume ${runId} --store ${describeStore(config.store)}`;
   let begun = resume !== null;
   try {
     const { policyFolder } = await train({

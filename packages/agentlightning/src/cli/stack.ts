@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine, modelFolder } from '@agentlightning/engine';
 import type { Config } from '../config/index.ts';
 import { Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
-import { openSqliteStore } from '../store/sqlite/index.ts';
+import { isStoreUrl, openStore } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
+import type { Run } from '../store/types.ts';
 import { createEmbeddedUpstream, modelText, type Upstream } from '../upstreams/index.ts';
 import { adminKeyFor } from './admin-key.ts';
 import { Closing } from './closing.ts';
@@ -23,7 +24,7 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  config: Pick<Config, 'policy' | 'models' | 'seed' | 'server' | 'store'>;
+  config: Pick<Config, 'policy' | 'models' | 'seed' | 'server' | 'store' | 'runs'>;
   /** Something broke that makes going on pointless, for instance a full disk. */
   onFatal: (error: unknown) => void;
   onWarning: (message: string) => void;
@@ -36,7 +37,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     const folder = await modelFolder(config.policy.model, { onProgress: progressLines(onWarning) });
     const engine = await openEngine(config, folder, onWarning);
     closing.add(() => engine.close());
-    const store = await openSqliteStore({ path: config.store });
+    const store = await openStore(config.store);
     closing.add(() => store.close());
     const sessions = new Sessions();
     const policy = {
@@ -50,7 +51,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
       routes: new Routes([policy, ...models], config.policy.name),
       host: config.server.host,
       port: config.server.port,
-      adminKey: adminKeyFor(config.store).key,
+      adminKey: adminKeyFor(isStoreUrl(config.store) ? runFolder(config, '') : config.store).key,
       onFatal,
       ...(config.server.tls === undefined ? {} : { tls: readTls(config.server.tls) }),
       ...openedLog(config.server.log, closing),
@@ -91,7 +92,18 @@ export async function policyUpstream(name: string, engine: EmbeddedEngine, folde
   return createEmbeddedUpstream({ ...text, name: 'embedded', policy: name, modelId: name, engine });
 }
 
-/** Where a run keeps its metrics, checkpoints and final weights: beside the store. */
-export function runFolder(storePath: string, runId: string): string {
-  return join(storePath, '..', 'runs', runId);
+/** Where a run keeps its metrics, checkpoints and final weights. */
+export function runFolder({ store, runs }: Pick<Config, 'store' | 'runs'>, runId: string): string {
+  return join(runs ?? runsBeside(store), runId);
+}
+
+/** The folder of all runs, when no configuration names it: beside the store's file, else in the current folder. */
+export function runsBeside(store: string): string {
+  return isStoreUrl(store) ? resolve('.agl/runs') : join(store, '..', 'runs');
+}
+
+/** Of a run whose configuration is known as the store kept it. */
+export function folderOf({ id, config }: Pick<Run, 'id' | 'config'>, store: string): string {
+  const { runs } = config;
+  return runFolder({ store, runs: typeof runs === 'string' && isStoreUrl(store) ? runs : undefined }, id);
 }

@@ -13,6 +13,7 @@ import {
   createWorkspaces,
   runPreflight,
 } from '../rollouts/index.ts';
+import { describeStore } from '../store/index.ts';
 import type { Checkpoint, JsonObject } from '../store/types.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
 import { loadTaskFiles } from './task-files.ts';
@@ -64,12 +65,13 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
     });
     closing.add(() => controller.stop());
 
+    const kept: Config = { ...config, store: describeStore(config.store) };
     const checkpoint = request.resume ? await request.resume(stack) : null;
     if (!checkpoint) {
       const { agent, grader, seed } = config;
       const notes = await runPreflight({ ...place, agent, grader, seed, tasks: tasks.train, newId: uuidv7, signal });
       for (const line of notes) note(line);
-      await store.createRun({ id: runId, config: config as unknown as JsonObject });
+      await store.createRun({ id: runId, config: kept as unknown as JsonObject });
     }
     request.onBegun();
     await algorithms[config.algorithm.name].train({
@@ -89,7 +91,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       clock: Date.now,
       ...(checkpoint ? { resume: checkpoint } : {}),
     });
-    const policyFolder = join(runFolder(config.store, runId), 'policy');
+    const policyFolder = join(runFolder(config, runId), 'policy');
     await engine.export(policyFolder);
     await store.finishRun(runId, 'finished');
     return { policyFolder };
@@ -122,7 +124,7 @@ function loopOptions({ validation, checkpoints, retries }: Config): LoopOptions 
 function checkpointFolder(config: Config, runId: string): string {
   const folder = config.checkpoints.folder
     ? join(config.checkpoints.folder, runId)
-    : join(runFolder(config.store, runId), 'checkpoints');
+    : join(runFolder(config, runId), 'checkpoints');
   mkdirSync(folder, { recursive: true });
   return folder;
 }

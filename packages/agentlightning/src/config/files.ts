@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isHubReference } from '@agentlightning/engine';
+import { isStoreUrl } from '../store/index.ts';
 import { ConfigError } from './errors.ts';
 import type { Config } from './schema.ts';
 
@@ -61,7 +62,9 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   const { tls, log } = resolved.server;
   if (tls) resolved.server.tls = { cert: resolvePath(tls.cert), key: resolvePath(tls.key) };
   if (log !== undefined && log !== '-') resolved.server.log = resolvePath(log);
-  resolved.store = resolvePath(resolved.store);
+  const inFile = !isStoreUrl(resolved.store);
+  if (inFile) resolved.store = resolvePath(resolved.store);
+  resolved.runs = resolvePath(resolved.runs ?? (inFile ? join(dirname(resolved.store), 'runs') : '.agl/runs'));
   return resolved;
 }
 

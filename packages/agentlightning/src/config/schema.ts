@@ -120,6 +120,7 @@ export const configSchema = z.strictObject({
   retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
   server: server.prefault({}),
   store: text.default('.agl/store.db'),
+  runs: text.optional(),
   seed: z.int().default(1),
 });
 

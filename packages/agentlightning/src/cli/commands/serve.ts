@@ -6,13 +6,14 @@ import { loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
 import { createServer, type ServerOptions } from '../../server/index.ts';
+import { describeStore, isStoreUrl } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
 import { progressLines } from '../download-progress.ts';
-import { withStore } from '../find-store.ts';
+import { storeLocation, withStore } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
-import { openedLog, policyUpstream, runFolder } from '../stack.ts';
+import { folderOf, openedLog, policyUpstream, runsBeside } from '../stack.ts';
 import { readTls } from '../tls.ts';
 
 interface ServeFlags {
@@ -61,7 +62,9 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
     const { routes, what } = await openRoutes(model, flags, closing);
     const [first] = routes;
     if (first === undefined) throw nothingToServe(flags.config ?? '');
-    const { key: adminKey, source } = adminKeyFor(resolve(flags.store));
+    const { key: adminKey, source } = adminKeyFor(
+      isStoreUrl(flags.store) ? runsBeside(flags.store) : resolve(flags.store),
+    );
     const open = isLoopback(flags.host) && !process.env.AGL_ADMIN_KEY;
     const { promise: failed, reject } = withRejection();
     const server = await createServer({
@@ -123,7 +126,7 @@ async function openRoutes(
   if (model !== undefined || flags.config === undefined) {
     const folder =
       model === undefined
-        ? await newestPolicy(resolve(flags.store))
+        ? await newestPolicy(storeLocation(flags.store))
         : await modelFolder(isHubReference(model) ? model : resolve(model), { onProgress: progressLines(note) });
     const engine = await createEmbeddedEngine({ folder, onWarning: note });
     closing.add(() => engine.close());
@@ -146,13 +149,13 @@ function nothingToServe(config: string): UserError {
   });
 }
 
-async function newestPolicy(storePath: string): Promise<string> {
-  const runs = await withStore(storePath, (store) => store.listRuns());
-  const folder = runs.map(({ id }) => join(runFolder(storePath, id), 'policy')).find((path) => existsSync(path));
+async function newestPolicy(location: string): Promise<string> {
+  const runs = await withStore(location, (store) => store.listRuns());
+  const folder = runs.map((run) => join(folderOf(run, location), 'policy')).find((path) => existsSync(path));
   if (folder !== undefined) return folder;
   throw new UserError({
     code: 'no_policy',
-    message: `No run of ${storePath} has finished, so there is no trained policy.`,
+    message: `No run of ${describeStore(location)} has finished, so there is no trained policy.`,
     hint: 'Train one with `agl train`, or give the folder of a model.',
   });
 }

@@ -1,25 +1,29 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { AgentLightningError } from '../../errors.ts';
 import { reportLine } from '../../metrics/index.ts';
 import type { MetricsEvent } from '../../metrics/metrics.ts';
-import { withStore } from '../find-store.ts';
+import { describeStore, isStoreUrl } from '../../store/index.ts';
+import type { Page } from '../../store/queries.ts';
+import type { Store } from '../../store/store.ts';
+import type { Worker } from '../../store/types.ts';
+import { storeLocation, withStore } from '../find-store.ts';
 import { readJsonLines } from '../json-lines.ts';
-import { runFolder } from '../stack.ts';
+import { folderOf, runsBeside } from '../stack.ts';
 
 export function registerStatus(program: Command): void {
   program
     .command('status')
     .description('show the runs of a store')
-    .option('--store <file>', 'store to look at', '.agl/store.db')
+    .option('--store <location>', 'store to look at: a file, or postgres://…', '.agl/store.db')
     .option('--json', 'as one JSON object')
     .addHelpText('after', '\nExample:\n  agl status --store examples/calculator/.agl/store.db\n')
     .action(async (flags: { store: string; json?: boolean }) => {
-      const path = resolve(flags.store);
-      const rows = await readRuns(path);
-      if (flags.json) process.stdout.write(`${JSON.stringify({ store: path, runs: rows })}\n`);
+      const location = storeLocation(flags.store);
+      const rows = await readRuns(location);
+      if (flags.json) process.stdout.write(`${JSON.stringify({ store: describeStore(location), runs: rows })}\n`);
       else for (const row of rows) process.stdout.write(`${describe(row)}\n`);
     });
 }
@@ -31,33 +35,48 @@ interface Row {
   last: MetricsEvent | null;
 }
 
-async function readRuns(path: string): Promise<Row[]> {
+async function readRuns(location: string): Promise<Row[]> {
   try {
-    const runs = await withStore(path, (store) => store.listRuns());
+    const { runs, workers } = await withStore(location, async (store) => ({
+      runs: await store.listRuns(),
+      // A file opens for one process alone, so nobody else has a run going on in it.
+      workers: isStoreUrl(location) ? await liveWorkers(store) : [],
+    }));
     return await Promise.all(
       runs
         .filter(({ config }) => !('preflightOf' in config))
-        .map(async ({ id, state, createdAt }) => {
-          // The store opens for one process alone, so nobody else is running it.
-          const now = state === 'running' ? 'interrupted' : state;
-          return { id, state: now, createdAt, last: await lastFigures(path, id) };
+        .map(async (run) => {
+          const goesOn = workers.some((id) => id.startsWith(`${run.id}:`));
+          const state = run.state === 'running' && !goesOn ? 'interrupted' : run.state;
+          return { id: run.id, state, createdAt: run.createdAt, last: await lastFigures(folderOf(run, location)) };
         }),
     );
   } catch (error) {
     if (!AgentLightningError.isInstance(error) || error.code !== 'store_in_use') throw error;
-    return readRunsInUse(path);
+    return readRunsInUse(location);
   }
+}
+
+async function liveWorkers(store: Store): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const query = { states: ['idle', 'busy'] as const satisfies Worker['state'][], limit: 1000 };
+    const page: Page<Worker> = await store.queryWorkers(after === undefined ? query : { ...query, after });
+    ids.push(...page.items.filter(({ aliveUntil }) => aliveUntil > Date.now()).map(({ id }) => id));
+    after = page.next;
+  }
+  return ids;
 }
 
 /** While a run has the store, its folder tells how far it is; the figures that were written last are those of the run. */
 async function readRunsInUse(path: string): Promise<Row[]> {
-  const folder = dirname(runFolder(path, '-'));
+  const folder = runsBeside(path);
   const ids = existsSync(folder) ? await readdir(folder) : [];
   const runs = await Promise.all(
     ids.map(async (id) => ({
       id,
-      last: await lastFigures(path, id),
-      writtenAt: (await stat(`${runFolder(path, id)}/metrics.jsonl`).catch(() => null))?.mtimeMs ?? 0,
+      last: await lastFigures(join(folder, id)),
+      writtenAt: (await stat(join(folder, id, 'metrics.jsonl')).catch(() => null))?.mtimeMs ?? 0,
     })),
   );
   return runs
@@ -65,8 +84,8 @@ async function readRunsInUse(path: string): Promise<Row[]> {
     .map(({ id, last }, index) => ({ id, state: index === 0 ? 'running' : 'not running', createdAt: null, last }));
 }
 
-async function lastFigures(path: string, id: string): Promise<MetricsEvent | null> {
-  const events = await readJsonLines<MetricsEvent>(`${runFolder(path, id)}/metrics.jsonl`);
+async function lastFigures(folder: string): Promise<MetricsEvent | null> {
+  const events = await readJsonLines<MetricsEvent>(join(folder, 'metrics.jsonl'));
   return events.findLast(({ kind }) => kind !== 'checkpoint') ?? null;
 }
 

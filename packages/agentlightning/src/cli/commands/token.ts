@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { makeKey, type Scope, scopes } from '../../gateway/index.ts';
+import { isStoreUrl } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { positive } from '../numbers.ts';
+import { runsBeside } from '../stack.ts';
 
 interface TokenFlags {
   store: string;
@@ -33,7 +35,7 @@ export function registerToken(program: Command): void {
 }
 
 function printToken({ store, scope, hours, json }: TokenFlags): void {
-  const { key: adminKey } = adminKeyFor(resolve(store));
+  const { key: adminKey } = adminKeyFor(isStoreUrl(store) ? runsBeside(store) : resolve(store));
   const expiresAt = Date.now() + Math.round(hours * hourMs);
   const key = makeKey(adminKey, { scope, expiresAt });
   const line = json ? JSON.stringify({ key, scope, expiresAt: new Date(expiresAt).toISOString() }) : key;

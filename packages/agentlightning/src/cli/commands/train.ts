@@ -3,6 +3,7 @@ import { isHubReference } from '@agentlightning/engine';
 import type { Command } from 'commander';
 import { uuidv7 } from 'uuidv7';
 import { loadConfig } from '../../config/index.ts';
+import { storeLocation } from '../find-store.ts';
 import { number, wholeNumber } from '../numbers.ts';
 import { type ConfigOverrides, collectOverride, withPath } from '../overrides.ts';
 import { presentRun } from '../present-run.ts';
@@ -30,7 +31,7 @@ export function registerTrain(program: Command): void {
     .option('--tasks <file>', 'training tasks, JSONL')
     .option('--validation <file>', 'held-out tasks, JSONL')
     .option('--model <folder>', 'the policy to start from; also a GGUF file or hf:owner/name')
-    .option('--store <file>', 'where the run is kept')
+    .option('--store <location>', 'where the run is kept: a file, or postgres://…')
     .option('--set <key=value>', 'any other key of the configuration, may be repeated', collectOverride)
     .option('--json', 'one JSON object a line instead of text; the last one is the summary')
     .addHelpText('after', '\nExample:\n  agl train examples/calculator --steps 20 --set validation.every=10\n')
@@ -49,7 +50,7 @@ function overridesOf(flags: TrainFlags): ConfigOverrides {
     [absolute(flags.tasks), ['tasks', 'train']],
     [absolute(flags.validation), ['tasks', 'validation']],
     [modelSource(flags.model), ['policy', 'model']],
-    [absolute(flags.store), ['store']],
+    [flags.store === undefined ? undefined : storeLocation(flags.store), ['store']],
   ];
   return given
     .filter(([value]) => value !== undefined)

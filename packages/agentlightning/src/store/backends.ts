@@ -1,0 +1,60 @@
+import { StoreError } from './errors.ts';
+import { describeLocation } from './postgres/location.ts';
+import { openSqliteStore } from './sqlite/index.ts';
+import type { Store } from './store.ts';
+
+interface Backend {
+  /** As in a URL, with the colon; null: a path. */
+  protocols: readonly string[] | null;
+  open(location: string): Promise<Store>;
+  /** Without secrets. */
+  describe(location: string): string;
+}
+
+/** Where a store can be. */
+const backends: readonly Backend[] = [
+  {
+    protocols: ['postgres:', 'postgresql:'],
+    // Loaded when it is asked for: most runs need no driver.
+    open: async (url) => (await import('./postgres/index.ts')).openPostgresStore({ url }),
+    describe: describeLocation,
+  },
+  { protocols: null, open: (path) => openSqliteStore({ path }), describe: (path) => path },
+];
+
+/**
+ * @param location path of an SQLite file, or `postgres://…`
+ * @throws {StoreError} what is wrong with it
+ */
+export async function openStore(location: string): Promise<Store> {
+  return await backendOf(location).open(location);
+}
+
+/** For people and for what is kept of a run: without secrets. */
+export function describeStore(location: string): string {
+  return backendOf(location).describe(location);
+}
+
+/** False for the path of a file. */
+export function isStoreUrl(location: string): boolean {
+  return protocolOf(location) !== null;
+}
+
+function backendOf(location: string): Backend {
+  const protocol = protocolOf(location);
+  const found = backends.find(({ protocols }) =>
+    protocol === null ? protocols === null : protocols?.includes(protocol),
+  );
+  if (found) return found;
+  throw new StoreError({
+    code: 'not_a_store',
+    category: 'user',
+    message: `A store cannot be at an address that begins with ${protocol}//.`,
+    hint: `Give the path of a file, or a URL with ${backends.flatMap(({ protocols }) => protocols ?? []).join(' or ')}.`,
+  });
+}
+
+/** Of more than one letter: the drive of a path is no protocol. */
+function protocolOf(location: string): string | null {
+  return /^([a-z][a-z0-9+.-]+:)\/\//i.exec(location)?.[1]?.toLowerCase() ?? null;
+}
