@@ -101,7 +101,9 @@ function connect(
   { schema, connections }: { schema: string; connections: number },
 ): Kysely<StoreSchema> {
   const pool = new pg.Pool({ ...config, max: connections });
-  pool.on('error', () => {}); // an idle connection was lost: the next one who needs one opens another
+  // A lost connection fails the query that is under way on it; an idle one is replaced when it is needed.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   const settings = [
     `set search_path to "${schema}"`,
     // What a client leaves behind that vanished without a word must not hold its locks for ever.

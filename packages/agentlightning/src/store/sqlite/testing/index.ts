@@ -2,5 +2,6 @@
  * What the tests of this backend share: a store in a temporary folder, and programs that use one until they are killed.
  * Not part of the package.
  */
-export { startChild } from './child.ts';
+
 export { openMemoryHarness, openSqliteHarness, temporaryFolder } from './harness.ts';
+export { startChild } from './recording.ts';

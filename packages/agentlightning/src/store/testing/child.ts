@@ -13,10 +13,9 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Starts `recorder.ts` on the store at `path`. */
-export function startChild(path: string, round: number): Child {
-  const script = fileURLToPath(new URL('./recorder.js', import.meta.url));
-  const child = spawn(process.execPath, [script, path, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts a compiled program of the tests in a process of its own. */
+export function startProgram(script: URL, args: string[]): Child {
+  const child = spawn(process.execPath, [fileURLToPath(script), ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   const closed = once(reader, 'close');
