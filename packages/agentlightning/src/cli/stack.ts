@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine, modelFolder } from '@agentlightning/engine';
 import type { Config } from '../config/index.ts';
@@ -105,5 +106,6 @@ export function runsBeside(store: string): string {
 /** Of a run whose configuration is known as the store kept it. */
 export function folderOf({ id, config }: Pick<Run, 'id' | 'config'>, store: string): string {
   const { runs } = config;
-  return runFolder({ store, runs: typeof runs === 'string' && isStoreUrl(store) ? runs : undefined }, id);
+  // A store file that was moved has its runs beside it.
+  return runFolder({ store, runs: typeof runs === 'string' && existsSync(runs) ? runs : undefined }, id);
 }

@@ -3,7 +3,7 @@ import { freemem, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { createEmbeddedEngine } from '@agentlightning/engine';
 import { checkAgent, checkGrader } from '../../rollouts/index.ts';
-import { openSqliteStore } from '../../store/index.ts';
+import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { loadTaskFiles } from '../task-files.ts';
 import { readTls } from '../tls.ts';
@@ -84,8 +84,9 @@ export const checks: readonly Check[] = [
     name: 'store',
     needs: [],
     async run({ config }) {
-      const store = await openSqliteStore({ path: config.store });
+      const store = await openStore(config.store);
       await store.close();
+      if (isStoreUrl(config.store)) return good(describeStore(config.store));
       const { bavail, bsize } = await statfs(dirname(config.store));
       const found = good(`${config.store}, ${inGiB(bavail * bsize)} free on its disk`);
       return bavail * bsize > gibibyte ? found : warning(found.message, 'Checkpoints and calls need room.');
