@@ -85,10 +85,13 @@ export class KeyValueCache {
   }
 }
 
-/** 64, 128, 192, 256, then four steps per doubling, up to the model's context. */
+/**
+ * 64, 128, 192, 256, then four steps per doubling, up to the model's context. Always a multiple of 64: a softmax sums the rest of a
+ * vector in another order, so that a row's bits would depend on how long the longest one is.
+ */
 export function cacheLength(positions: number, maxTokens: number): number {
   const step = Math.max(64, 2 ** Math.floor(Math.log2(Math.max(1, positions - 1))) / 4);
-  return Math.min(maxTokens, Math.ceil(positions / step) * step);
+  return Math.min(Math.ceil(maxTokens / 64) * 64, Math.ceil(positions / step) * step);
 }
 
 /** Moves blocks of `oldSize` to a distance of `newSize` from each other, possibly within one array. */

@@ -18,7 +18,7 @@ export interface ChosenToken {
 
 /**
  * Draws one token by inverting the cumulative distribution in the order of the ids. That order, and not one sorted by
- * probability, keeps the outcome the same when logits differ in their last bit between batch sizes.
+ * probability, keeps the outcome the same when logits differ in their last bit between machines.
  * Top-k cuts first, then top-p (nucleus sampling, Holtzman et al. 2019, arXiv 1904.09751) cuts what top-k left, renormalised.
  *
  * @param logits one row of the vocabulary's length

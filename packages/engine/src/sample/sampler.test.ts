@@ -26,6 +26,23 @@ function request(overrides: Partial<SampleRequest> = {}): SampleRequest {
   return { promptIds: prompt(5), ...defaults, ...overrides };
 }
 
+/** Wide enough that ONNX Runtime uses a second thread, and narrow enough that it cuts columns into slices of 64. */
+const wideConfig: ModelConfig = {
+  ...tinyConfig,
+  hiddenSize: 128,
+  headSize: 32,
+  intermediateSize: 352,
+};
+
+const oddConfig: ModelConfig = {
+  ...tinyConfig,
+  hiddenSize: 200,
+  heads: 5,
+  kvHeads: 1,
+  headSize: 40,
+  maxTokens: 250,
+};
+
 function prompt(length: number, start = 3): Int32Array {
   return Int32Array.from({ length }, (_, index) => (start + index * 11) % tinyConfig.vocabularySize);
 }
@@ -81,6 +98,28 @@ describe('choice of tokens', () => {
     expect(largestDifference(busy.logProbs, alone.logProbs)).toBeLessThan(1e-5);
     const otherSeed = await sampler.sample({ ...own, seed: 100 });
     expect(otherSeed.tokenIds).not.toEqual(alone.tokenIds);
+  });
+
+  it.each([
+    { name: 'a narrow model', config: tinyConfig, threads: 1 },
+    { name: 'slices of columns that would be narrow', config: wideConfig, threads: 2 },
+    { name: 'sizes that fill no vector', config: oddConfig, threads: 1 },
+  ])('gives a request the same bits alone and in a busy batch: $name', async ({ config, threads }) => {
+    const sampler = await create({ config, sessionOptions: { ...sessionOptions, intraOpNumThreads: threads } });
+    const requests = Array.from({ length: 18 }, (_, seed) =>
+      request({
+        promptIds: prompt(1 + ((seed * 37) % (config.maxTokens - 31)), seed),
+        maxTokens: 1 + ((seed * 7) % 30),
+        seed,
+      }),
+    );
+    const alone: SampleResult[] = [];
+    for (const entry of requests) alone.push(await sampler.sample(entry));
+    const busy = await Promise.all(requests.toReversed().map((entry) => sampler.sample(entry)));
+    for (const [index, result] of busy.toReversed().entries()) {
+      expect(result.tokenIds).toEqual(alone[index]!.tokenIds);
+      expect(result.logProbs).toEqual(alone[index]!.logProbs);
+    }
   });
 
   it('is at temperature 0 the most probable token of training', async () => {

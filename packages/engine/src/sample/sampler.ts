@@ -122,7 +122,7 @@ export class Sampler {
   private async take(step: Step): Promise<void> {
     const rows = this.scheduler.rows.slice(step.first, step.first + step.count);
     const { rows: rowsNeeded, positions } = this.scheduler.demand();
-    this.cache.reserve(rowsNeeded, positions, this.scheduler.rows.length);
+    this.cache.reserve(Math.max(rowsNeeded, step.first + this.runner.leastRows), positions, this.scheduler.rows.length);
     const inputs = rows.map((row) => ({ cached: row.cached, ids: newTokens(row, step) }));
     const { logits, fresh } = await this.runner.run(this.cache, step.first, inputs);
     inputs.forEach(({ cached, ids }, index) => {

@@ -1,6 +1,7 @@
 import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
 import { type LayerKind, type ModelConfig, maskedScore, type Parameters, parameterShapes } from '../model/index.ts';
 import type { KeyValueCache } from './cache.ts';
+import { repeatableRows, repeatableThreads } from './repeatable.ts';
 import { buildStepGraph, causalMaskInput, keyInput, layerKinds, pastMaskInput, valueInput } from './step-graph.ts';
 
 interface StepRunnerOptions {
@@ -19,14 +20,19 @@ interface RunRow {
 }
 
 interface StepOutput {
-  /** [B, vocabulary], of each row's last new token. */
+  /** [B, vocabulary], of each row's last new token; rows that only fill the run come last. */
   logits: Float32Array;
   /** See `KeyValueCache.write`. */
   fresh: Float32Array;
 }
 
-/** Runs the step graph over rows of the cache. */
+/** Fills a run up to `leastRows`; what comes of it is not read. */
+const fillingRow: RunRow = { cached: 0, ids: [0] };
+
+/** Runs the step graph over rows of the cache. What a row gets does not depend on the rows beside it: see repeatable.ts. */
 export class StepRunner {
+  /** The cache must have so many rows from a run's first one on. */
+  readonly leastRows: number;
   private readonly ort: OrtModule;
   private readonly config: ModelConfig;
   private readonly session: OrtSession;
@@ -35,16 +41,20 @@ export class StepRunner {
   private readonly causalMasks = new Map<LayerKind, OrtTensor>();
 
   static async create(options: StepRunnerOptions): Promise<StepRunner> {
-    const session = await options.ort.InferenceSession.create(buildStepGraph(options.config), {
+    const { ort, config, sessionOptions } = options;
+    const threads = repeatableThreads(config, sessionOptions?.intraOpNumThreads ?? 1);
+    const session = await ort.InferenceSession.create(buildStepGraph(config), {
       interOpNumThreads: 1,
       // ONNX Runtime plans memory per combination of input shapes and never forgets a plan; here there are thousands.
       enableMemPattern: false,
-      ...options.sessionOptions,
+      ...sessionOptions,
+      intraOpNumThreads: threads,
     });
-    return new StepRunner(options, session);
+    return new StepRunner(options, session, threads);
   }
 
-  private constructor({ ort, config, weights }: StepRunnerOptions, session: OrtSession) {
+  private constructor({ ort, config, weights }: StepRunnerOptions, session: OrtSession, threads: number) {
+    this.leastRows = repeatableRows(config, threads);
     this.ort = ort;
     this.config = config;
     this.session = session;
@@ -67,9 +77,11 @@ export class StepRunner {
     return replaced;
   }
 
-  /** @param first cache row of `rows[0]`; the others follow it */
-  async run(cache: KeyValueCache, first: number, rows: readonly RunRow[]): Promise<StepOutput> {
+  /** @param first cache row of `wanted[0]`; the others follow it */
+  async run(cache: KeyValueCache, first: number, wanted: readonly RunRow[]): Promise<StepOutput> {
     const { ort } = this;
+    const filling = Math.max(0, this.leastRows - wanted.length);
+    const rows = [...wanted, ...new Array<RunRow>(filling).fill(fillingRow)];
     const { kvHeads, headSize, layers } = this.config;
     const count = rows.length;
     const width = Math.max(...rows.map((row) => row.ids.length));
