@@ -40,6 +40,9 @@ describe('report lines', () => {
   it('show a missing estimate as a dash, not as 0', () => {
     expect(percent(null)).toBe('–');
     expect(interval(null)).toBe('–');
+    const single = JSON.parse(JSON.stringify({ mean: 0.5, low: Number.NEGATIVE_INFINITY, high: Number.NaN }));
+    expect(interval(single)).toBe('0.500 [–, –]');
+    expect(percent(single)).toBe('50.0 % [–, –]');
   });
 });
 

@@ -3,15 +3,20 @@ import type { Estimate, MetricsEvent, StepMetrics, ValidationMetrics } from './m
 /** `45.2 % [38.4, 52.1]`; a missing estimate is a dash, never 0. */
 export function percent(estimate: Estimate | null): string {
   if (!estimate) return '–';
-  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((value) => (100 * value).toFixed(1));
+  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((value) => fixed(value, 1, 100));
   return `${mean} % [${low}, ${high}]`;
 }
 
 /** `0.452 [0.384, 0.521]` */
 export function interval(estimate: Estimate | null): string {
   if (!estimate) return '–';
-  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((value) => value.toFixed(3));
+  const [mean, low, high] = [estimate.mean, estimate.low, estimate.high].map((value) => fixed(value, 3));
   return `${mean} [${low}, ${high}]`;
+}
+
+/** The bounds of a single value are not finite, and JSON kept them as null. */
+function fixed(value: number, digits: number, scale = 1): string {
+  return Number.isFinite(value) ? (scale * value).toFixed(digits) : '–';
 }
 
 /** `1:05:09` or `4:07`. */
