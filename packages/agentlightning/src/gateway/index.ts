@@ -9,6 +9,7 @@ export type { Dialect } from './dialects/dialect.ts';
 export { dialects } from './dialects.ts';
 export { type AnswerSink, Gateway } from './gateway.ts';
 export { covers, createKeyRing, type KeyRing, makeKey, type Scope, scopes } from './keys.ts';
+export { type ModelForm, modelForms } from './model-lists.ts';
 export type { CallObservation } from './observation.ts';
 export { type Problem, problemOf } from './problem.ts';
 export { RequestError } from './request-error.ts';

@@ -1,6 +1,6 @@
 import { UserError } from '../errors.ts';
-import type { JsonObject } from '../store/types.ts';
 import type { Upstream } from '../upstreams/index.ts';
+import type { ListedModel } from './model-lists.ts';
 import { RequestError } from './request-error.ts';
 import type { Session } from './session.ts';
 
@@ -44,15 +44,15 @@ export class Routes {
     throw this.#notFound(model);
   }
 
-  /** The bodies of `GET /v1/models` and, with an id, of `GET /v1/models/{id}`. */
-  models(): JsonObject {
-    return { object: 'list', data: [...this.#routes.values()].map(modelBody) };
+  models(): ListedModel[] {
+    return [...this.#routes.values()].map(listed);
   }
 
-  model(id: string): JsonObject {
-    const route = this.#routes.get(id);
-    if (route === undefined) throw this.#notFound(id);
-    return modelBody(route);
+  /** @throws {RequestError} `model_not_found` */
+  model(alias: string): ListedModel {
+    const route = this.#routes.get(alias);
+    if (route === undefined) throw this.#notFound(alias);
+    return listed(route);
   }
 
   /** An attempt has ended: no upstream needs to keep its conversations. */
@@ -81,11 +81,6 @@ export class Routes {
   }
 }
 
-function modelBody({ alias, upstream }: Route): JsonObject {
-  return {
-    id: alias,
-    object: 'model',
-    created: 0,
-    owned_by: upstream.policy === null ? upstream.name : 'agentlightning',
-  };
+function listed({ alias, upstream }: Route): ListedModel {
+  return { alias, ownedBy: upstream.policy === null ? upstream.name : 'agentlightning' };
 }

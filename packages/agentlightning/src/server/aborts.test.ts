@@ -100,6 +100,32 @@ describe('a call that is cut short', () => {
     await closing;
   });
 
+  it('lets the attempt report its reward meanwhile, while new calls are told to come again', async () => {
+    const { engine, stalled, resume } = stallingEngine();
+    const { attempt, client } = await attemptOf(engine);
+    const asking = client.chat.completions.create({ model: 'policy', messages });
+    await stalled;
+    const closing = gateway.server.close({ graceMs: 60_000 });
+    const post = (path: string, body: object) =>
+      fetch(`${gateway.server.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${attempt.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const refused = await post('/v1/messages', { model: 'policy', messages });
+    expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('x-should-retry')]).toEqual([
+      ...[503, '1', null],
+    ]);
+    expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } });
+    expect((await post('/agl/v1/rewards', { value: 1 })).status).toBe(201);
+    expect((await fetch(`${gateway.server.url}/readyz`)).status).toBe(503);
+    resume();
+    await asking;
+    await closing;
+    expect(await gateway.store.listCalls(attempt.attemptId)).toHaveLength(1);
+    await expect(fetch(`${gateway.server.url}/healthz`)).rejects.toThrow();
+  });
+
   it('is aborted when the server can wait no longer', async () => {
     const { engine, stalled, resume } = stallingEngine();
     const { attempt, client } = await attemptOf(engine);

@@ -44,6 +44,6 @@ function clientLeft(): RequestError {
   return new RequestError({ code: 'client_left', status: 499, message: 'The client closed the connection.' });
 }
 
-function shuttingDown(): RequestError {
+export function shuttingDown(): RequestError {
   return new RequestError({ code: 'shutting_down', status: 503, message: 'The gateway is shutting down.' });
 }

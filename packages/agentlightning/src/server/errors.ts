@@ -11,10 +11,10 @@ export function mountErrors(
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const problem = httpProblem(error) ?? problemOf(error);
     onRefused(request, problem);
-    return reply
-      .code(problem.status)
-      .header('x-should-retry', 'false')
-      .send(shape(request, dialects, problem));
+    // Another server may take it, or this one after its restart.
+    if (problem.status === 503) reply.header('retry-after', '1').header('connection', 'close');
+    else reply.header('x-should-retry', 'false');
+    return reply.code(problem.status).send(shape(request, dialects, problem));
   });
   app.setNotFoundHandler((request, reply) => {
     const paths = dialects.flatMap((dialect) => dialect.paths.map((path) => `POST /v1${path}`));
@@ -36,8 +36,14 @@ function shape(request: FastifyRequest, dialects: readonly Dialect[], problem: P
     const { status, code, message, field } = problem;
     return { type: 'about:blank', title: code, status, detail: message, field };
   }
-  const dialect = request.routeOptions.config.dialect ?? dialects[0];
+  const dialect = request.routeOptions.config.dialect ?? dialectOfReader(request, dialects);
   return dialect === undefined ? { message: problem.message } : dialect.error(problem);
+}
+
+/** Of paths that several protocols share, such as the list of models. */
+function dialectOfReader({ url, headers }: FastifyRequest, dialects: readonly Dialect[]): Dialect | undefined {
+  const name = headers['anthropic-version'] !== undefined ? 'messages' : url.includes('/v1beta/') ? 'gemini' : 'chat';
+  return dialects.find((dialect) => dialect.name === name);
 }
 
 /** Refusals of the HTTP layer itself: body too large, not JSON, wrong content type. */

@@ -27,6 +27,15 @@ function clientAt(path: string): GoogleGenAI {
 }
 
 describe('the @google/genai package', () => {
+  it('lists the models', async () => {
+    const client = await google([]);
+    const names: (string | undefined)[] = [];
+    for await (const { name } of await client.models.list()) names.push(name);
+    expect(names).toEqual(['models/policy']);
+    expect(await client.models.get({ model: 'policy' })).toMatchObject({ name: 'models/policy' });
+    await expect(client.models.get({ model: 'other' })).rejects.toMatchObject({ status: 404 });
+  });
+
   it('holds a conversation, whole and streamed, recorded token by token', async () => {
     const texts = [sampleText, sampleText, 'Yes.'];
     const client = await google(texts);

@@ -34,6 +34,17 @@ function clientAt(path: string): Anthropic {
 }
 
 describe('the @anthropic-ai/sdk package', () => {
+  it('lists the models', async () => {
+    const client = await anthropic([]);
+    const listed = { id: 'policy', type: 'model', display_name: 'policy' };
+    expect(await client.models.list()).toMatchObject({ data: [listed], has_more: false, last_id: 'policy' });
+    expect(await client.models.retrieve('policy')).toMatchObject(listed);
+    await expect(client.models.retrieve('other')).rejects.toMatchObject({
+      status: 404,
+      error: { type: 'error', error: { type: 'not_found_error' } },
+    });
+  });
+
   it('holds a plain conversation, recorded token by token', async () => {
     const texts = [sampleText, 'Yes.'];
     const client = await anthropic(texts);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Dialect, RequestError } from '../gateway/index.ts';
 import type { JsonObject } from '../store/types.ts';
+import { shuttingDown } from './calls-under-way.ts';
 import { type MountedGateway, modelBases, sessionOf } from './mount-gateway.ts';
 
 /**
@@ -11,6 +12,7 @@ export function mountEmbeddings(app: FastifyInstance, mounted: MountedGateway, d
   for (const base of modelBases) {
     app.post(`${base}/embeddings`, { config: { dialect } }, async (request, reply) => {
       const session = sessionOf(mounted, request);
+      if (mounted.closing()) throw shuttingDown();
       const body = objectOf(request.body);
       const { upstream, alias } = mounted.routes.resolve(String(body.model), session.mode);
       if (upstream.embed === undefined) throw noEmbeddings(alias);

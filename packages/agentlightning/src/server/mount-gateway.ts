@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AccessRequest, Dialect, Gateway, Routes, Session } from '../gateway/index.ts';
-import { RequestError } from '../gateway/index.ts';
+import type { AccessRequest, Dialect, Gateway, ModelForm, Routes, Session } from '../gateway/index.ts';
+import { modelForms, RequestError } from '../gateway/index.ts';
 import type { Json } from '../store/types.ts';
-import type { CallsUnderWay } from './calls-under-way.ts';
+import { type CallsUnderWay, shuttingDown } from './calls-under-way.ts';
 import { keyOf } from './key-of.ts';
 import { ReplySink } from './reply-sink.ts';
 
@@ -51,16 +51,28 @@ export function mountGateway(app: FastifyInstance, mounted: MountedGateway): voi
         );
       }
     }
-    app.get(`${base}/models`, (request) => {
-      sessionOf(mounted, request);
-      return mounted.routes.models();
-    });
-    // A model's name may have slashes in it.
-    app.get(`${base}/models/*`, (request) => {
-      sessionOf(mounted, request);
-      return mounted.routes.model((request.params as BaseParameters)['*'] ?? '');
-    });
+    mountModels(app, mounted, `${base}/models`, ({ headers }) =>
+      headers['anthropic-version'] === undefined ? modelForms.openAi : modelForms.anthropic,
+    );
+    if (!base.endsWith('/v1')) mountModels(app, mounted, `${base}/v1beta/models`, () => modelForms.gemini);
   }
+}
+
+function mountModels(
+  app: FastifyInstance,
+  mounted: MountedGateway,
+  url: string,
+  formOf: (request: FastifyRequest) => ModelForm,
+): void {
+  app.get(url, (request) => {
+    sessionOf(mounted, request);
+    return formOf(request).list(mounted.routes.models());
+  });
+  // A model's name may have slashes in it.
+  app.get(`${url}/*`, (request) => {
+    sessionOf(mounted, request);
+    return formOf(request).one(mounted.routes.model((request.params as BaseParameters)['*'] ?? ''));
+  });
 }
 
 /** @throws {RequestError} when the key does not open the path */
@@ -82,6 +94,7 @@ async function answerCall(
 ): Promise<void> {
   const session = sessionOf({ access }, request);
   const agentName = agentNameOf(request);
+  if (closing()) throw shuttingDown();
   reply.hijack();
   await gateway.answer({
     dialect,

@@ -65,6 +65,7 @@ export function describeServer(dialects: readonly Dialect[]) {
 function modelPaths(dialects: readonly Dialect[]): Record<string, object> {
   const paths: Record<string, object> = {
     '/v1/models': { get: { ...answered('The models that may be called.'), operationId: 'listModels' } },
+    '/v1beta/models': { get: { ...answered('The same as Gemini lists them.'), operationId: 'listGeminiModels' } },
     '/v1/embeddings': {
       post: {
         ...posted(['model', 'input']),

@@ -60,7 +60,7 @@ export interface ServerOptions {
 export interface Server {
   /** For programs on this machine, without a slash at its end. OpenAI clients want `${url}/v1`. */
   url: string;
-  /** Takes no new calls, lets those under way finish for `graceMs` (default 10 s), then aborts and records them. */
+  /** Refuses new calls with 503, lets those under way finish for `graceMs` (default 10 s), then aborts and records them. */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
@@ -99,8 +99,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     url,
     async close({ graceMs = 10_000 } = {}) {
       closing = true;
-      const closed = app.close();
+      // Until the last call has been answered the server still listens: agents report what they got, and new calls are
+      // told to come again.
       await callsUnderWay.drain(graceMs);
+      const closed = app.close();
       // Connections that were answering when closing began are idle only now.
       app.server.closeIdleConnections();
       await closed;
