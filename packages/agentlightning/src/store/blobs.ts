@@ -30,8 +30,7 @@ export function decodeLogProbs(blob: Uint8Array): Float32Array {
 function encode(codec: number, values: Int32Array | Float32Array): Uint8Array {
   const blob = new Uint8Array(1 + values.byteLength);
   blob[0] = codec;
-  blob.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), 1);
-  if (!littleEndianHost) swapElements(blob.subarray(1));
+  blob.set(toLittleEndian(values), 1);
   return blob;
 }
 
@@ -44,10 +43,24 @@ function decode(codec: number, blob: Uint8Array, what: string): ArrayBuffer {
       hint: 'The row was damaged or written by a newer version: update this program, or restore the file from a copy.',
     });
   }
-  const bytes = new Uint8Array(blob.length - 1);
-  bytes.set(blob.subarray(1));
-  if (!littleEndianHost) swapElements(bytes);
-  return bytes.buffer;
+  return fromLittleEndian(blob.subarray(1));
+}
+
+/** 4·n bytes; on most machines a view of the same memory. */
+export function toLittleEndian(values: Int32Array | Float32Array): Uint8Array {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  if (littleEndianHost) return bytes;
+  const swapped = bytes.slice();
+  swapElements(swapped);
+  return swapped;
+}
+
+/** A copy, for a typed array over it. */
+export function fromLittleEndian(bytes: Uint8Array): ArrayBuffer {
+  const copy = new Uint8Array(bytes.length);
+  copy.set(bytes);
+  if (!littleEndianHost) swapElements(copy);
+  return copy.buffer;
 }
 
 function swapElements(bytes: Uint8Array): void {

@@ -4,21 +4,35 @@ export type Kind = 'run' | 'task' | 'rollout' | 'attempt' | 'call' | 'worker' | 
 
 /** An id that the store has never seen. Code: `run_not_found`, `attempt_not_found`, … */
 export class NotFoundError extends AgentLightningError {
+  readonly kind: Kind;
+  readonly id: string;
+
   constructor(kind: Kind, id: string) {
     super({
       code: `${kind}_not_found`,
       message: `The store has no ${kind} "${id}".`,
       hint: `Check the id, and that this is the store file in which the ${kind} was created.`,
     });
+    this.kind = kind;
+    this.id = id;
   }
+}
+
+export interface IllegalStep {
+  machine: string;
+  id: string;
+  state: string;
+  event: string;
+  allowed: string[];
 }
 
 /** A step that the table in transitions.ts does not have. */
 export class IllegalTransitionError extends AgentLightningError {
+  readonly step: IllegalStep;
   readonly state: string;
   readonly event: string;
 
-  constructor(step: { machine: string; id: string; state: string; event: string; allowed: string[] }) {
+  constructor(step: IllegalStep) {
     const allowed =
       step.allowed.length === 0 ? 'It has ended; nothing changes it.' : `Legal: ${step.allowed.join(', ')}.`;
     super({
@@ -26,6 +40,7 @@ export class IllegalTransitionError extends AgentLightningError {
       message: `The ${step.machine} "${step.id}" is "${step.state}", and "${step.event}" is no step from there.`,
       hint: allowed,
     });
+    this.step = step;
     this.state = step.state;
     this.event = step.event;
   }
@@ -53,7 +68,13 @@ export type StoreErrorCode =
   | 'invalid_cursor'
   /** The feed of changes has forgotten what came after the given number. */
   | 'changes_expired'
-  | 'rollout_superseded';
+  | 'rollout_superseded'
+  /** Over HTTP: the server could not be reached, or said that it cannot work now. Nothing was done. */
+  | 'store_unreachable'
+  /** Over HTTP: the connection broke before the answer, so a write that may not be sent twice may or may not have been done. */
+  | 'answer_lost'
+  /** Over HTTP: the server answered something that is no answer of this version. */
+  | 'unreadable_answer';
 
 /** Something is wrong with the store's file, or with a value that was given to it. */
 export class StoreError extends AgentLightningError {

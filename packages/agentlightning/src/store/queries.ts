@@ -7,6 +7,7 @@ import type {
   Reward,
   Rollout,
   RolloutState,
+  Run,
   Span,
   UntrainableReason,
   WorkerState,
@@ -32,6 +33,10 @@ export interface Page<T> {
 export interface TimeRange {
   from?: number;
   to?: number;
+}
+
+export interface RunFilter {
+  states?: Run['state'][];
 }
 
 /** Fields that are given must all hold. */
@@ -89,6 +94,11 @@ export interface RewardFilter extends OwnerFilter, Partial<Pick<Reward, 'name' |
 
 export interface WorkerFilter {
   states?: WorkerState[];
+}
+
+export interface PolicyVersionFilter {
+  policy?: string;
+  runId?: string;
 }
 
 export type ResourceFilter = Partial<Pick<Resource, 'name' | 'kind'>>;

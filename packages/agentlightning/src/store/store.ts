@@ -4,9 +4,11 @@ import type {
   CallFilter,
   Page,
   PageRequest,
+  PolicyVersionFilter,
   ResourceFilter,
   RewardFilter,
   RolloutFilter,
+  RunFilter,
   SpanFilter,
   WorkerFilter,
 } from './queries.ts';
@@ -64,11 +66,14 @@ export interface Store {
   getRun(id: string): Promise<Run | null>;
   /** Newest first. */
   listRuns(): Promise<Run[]>;
+  queryRuns(query: RunFilter & PageRequest): Promise<Page<Run>>;
   finishRun(id: string, state: 'finished' | 'failed'): Promise<void>;
 
   /** Idempotent by task id; the last content wins. */
   putTasks(tasks: Task[]): Promise<void>;
   getTask(id: string): Promise<Task | null>;
+  /** By id. */
+  queryTasks(query: PageRequest): Promise<Page<Task>>;
 
   /** Idempotent by rollout id: an existing rollout is returned as it is. */
   enqueueRollouts(requests: RolloutRequest[]): Promise<Rollout[]>;
@@ -137,9 +142,13 @@ export interface Store {
   addPolicyVersion(version: Omit<PolicyVersion, 'createdAt'>): Promise<void>;
   /** The version announced last, also when a resumed run announced a number again. */
   latestPolicyVersion(policy: string): Promise<PolicyVersion | null>;
+  /** In the order in which they were announced; one that is announced again moves to the end. */
+  queryPolicyVersions(query: PolicyVersionFilter & PageRequest): Promise<Page<PolicyVersion>>;
 
   saveCheckpoint(checkpoint: Omit<Checkpoint, 'createdAt'> & { policy: string }): Promise<void>;
   latestCheckpoint(runId: string): Promise<Checkpoint | null>;
+  /** Of one run, by step. */
+  queryCheckpoints(query: { runId: string } & PageRequest): Promise<Page<Checkpoint>>;
 
   /** A new version of the name, or the one that has this very content already; that one is the latest then. */
   addResource(resource: Pick<Resource, 'name' | 'kind' | 'content'>): Promise<Resource>;
@@ -165,6 +174,8 @@ export interface Store {
    * for what came after an older one is `changes_expired`, and then the reader looks at the whole state again.
    */
   changes(options?: ChangeOptions): AsyncIterable<Change>;
+  /** Number of the newest change, 0 when there is none: what `changes` without `after` begins behind. */
+  lastChange(): Promise<number>;
 
   close(): Promise<void>;
 }

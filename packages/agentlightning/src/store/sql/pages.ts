@@ -32,7 +32,7 @@ export function pageBounds({ limit = defaultLimit, after, order = 'oldest' }: Pa
   };
 }
 
-/** A row's cursor is its `seq`; attempts have none, and their cursor is the id. */
+/** A row's cursor is its `seq`; attempts and tasks have none, and their cursor is the id. */
 export function toPage<Row extends { seq: number } | { id: string }, T>(
   rows: Row[],
   bounds: PageBounds,

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import type { Page, PageRequest, PolicyVersionFilter } from '../queries.ts';
 import type { Checkpoint, PolicyVersion } from '../types.ts';
 import { announce } from './changes.ts';
+import { pageBounds, toPage } from './pages.ts';
 import { toCheckpoint, toJson, toPolicyVersion } from './rows.ts';
 import { requireRun } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
@@ -56,6 +58,23 @@ export async function latestPolicyVersion(db: Database, policy: string): Promise
   return row ? toPolicyVersion(row) : null;
 }
 
+export async function queryPolicyVersions(
+  db: Database,
+  query: PolicyVersionFilter & PageRequest,
+): Promise<Page<PolicyVersion>> {
+  const bounds = pageBounds(query);
+  let select = db
+    .selectFrom('policy_versions')
+    .selectAll()
+    .select('announced as seq')
+    .where('announced', bounds.comparison, bounds.beyond)
+    .orderBy('announced', bounds.direction)
+    .limit(bounds.rows);
+  if (query.policy !== undefined) select = select.where('policy', '=', query.policy);
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  return toPage(await select.execute(), bounds, toPolicyVersion);
+}
+
 /** Checkpoint and path of its policy version, together. Saving a step again replaces it. */
 export async function saveCheckpoint(
   db: Database,
@@ -95,4 +114,21 @@ export async function latestCheckpoint(db: Database, runId: string): Promise<Che
     .limit(1)
     .executeTakeFirst();
   return row ? toCheckpoint(row) : null;
+}
+
+export async function queryCheckpoints(
+  db: Database,
+  { runId, ...page }: { runId: string } & PageRequest,
+): Promise<Page<Checkpoint>> {
+  const bounds = pageBounds(page);
+  const rows = await db
+    .selectFrom('checkpoints')
+    .selectAll()
+    .select('step as seq')
+    .where('run_id', '=', runId)
+    .where('step', bounds.comparison, bounds.beyond)
+    .orderBy('step', bounds.direction)
+    .limit(bounds.rows)
+    .execute();
+  return toPage(rows, bounds, toCheckpoint);
 }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
-import { NotFoundError, StoreError } from '../errors.ts';
+import { NotFoundError } from '../errors.ts';
 import type { Page, PageRequest, RewardFilter } from '../queries.ts';
+import { assertRewardValue } from '../reward-value.ts';
 import type { Reward } from '../types.ts';
 import { ownerOf, requireAttempt } from './attempts.ts';
 import { announce } from './changes.ts';
@@ -12,13 +13,7 @@ import type { StoreSchema } from './schema.ts';
 type Database = Kysely<StoreSchema>;
 
 export async function addReward(db: Database, reward: Omit<Reward, 'createdAt' | 'late'>, now: number): Promise<void> {
-  if (reward.value !== null && !Number.isFinite(reward.value)) {
-    throw new StoreError({
-      code: 'invalid_value',
-      message: `Reward "${reward.name}" (${reward.source}) of attempt "${reward.attemptId}" is ${reward.value}; a finite number or null was expected.`,
-      hint: 'Let the grader return null when there is nothing to judge; a missing reward is never 0.',
-    });
-  }
+  assertRewardValue(reward);
   const { runId, late } = await ownerOf(db, reward.attemptId);
   if (reward.callId !== null) await requireCallOf(db, reward.attemptId, reward.callId);
   await db

@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely';
 import { NotFoundError, StoreError } from '../errors.ts';
+import type { Page, PageRequest, RunFilter } from '../queries.ts';
 import type { Run, Task } from '../types.ts';
 import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
+import { pageBounds, toPage } from './pages.ts';
 import { toJson, toRun, toTask } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
 
@@ -42,6 +44,18 @@ export async function listRuns(db: Database): Promise<Run[]> {
   return rows.map(toRun);
 }
 
+export async function queryRuns(db: Database, query: RunFilter & PageRequest): Promise<Page<Run>> {
+  const bounds = pageBounds(query);
+  let select = db
+    .selectFrom('runs')
+    .selectAll()
+    .where('seq', bounds.comparison, bounds.beyond)
+    .orderBy('seq', bounds.direction)
+    .limit(bounds.rows);
+  if (query.states !== undefined) select = select.where('state', 'in', query.states);
+  return toPage(await select.execute(), bounds, toRun);
+}
+
 /** No state machine: a run that ended may be resumed, and then the last ending holds. */
 export async function finishRun(
   db: Database,
@@ -78,4 +92,11 @@ export async function findTasks(db: Database, ids: string[]): Promise<Map<string
     for (const row of rows) found.set(row.id, toTask(row));
   }
   return found;
+}
+
+export async function queryTasks(db: Database, { after, ...page }: PageRequest): Promise<Page<Task>> {
+  const bounds = pageBounds(page);
+  let select = db.selectFrom('tasks').selectAll().orderBy('id', bounds.direction).limit(bounds.rows);
+  if (after !== undefined) select = select.where('id', bounds.comparison, after);
+  return toPage(await select.execute(), bounds, toTask);
 }

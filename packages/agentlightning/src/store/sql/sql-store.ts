@@ -7,9 +7,11 @@ import type {
   CallFilter,
   Page,
   PageRequest,
+  PolicyVersionFilter,
   ResourceFilter,
   RewardFilter,
   RolloutFilter,
+  RunFilter,
   SpanFilter,
   WorkerFilter,
 } from '../queries.ts';
@@ -44,16 +46,24 @@ import { findCall, queryCalls } from './call-queries.ts';
 import { CallTrees } from './call-trees.ts';
 import { listCalls, recordCall } from './calls.ts';
 import { cancelRollouts, requeueRollouts, supersedeAfter } from './cancel.ts';
+import { lastChange } from './changes.ts';
 import { claimRollouts, heartbeat } from './claims.ts';
 import { expireLeases, finishAttempt, leaveWorker } from './endings.ts';
 import { feedOf } from './feed.ts';
 import { GroupCommit } from './group-commit.ts';
-import { addPolicyVersion, latestCheckpoint, latestPolicyVersion, saveCheckpoint } from './policies.ts';
+import {
+  addPolicyVersion,
+  latestCheckpoint,
+  latestPolicyVersion,
+  queryCheckpoints,
+  queryPolicyVersions,
+  saveCheckpoint,
+} from './policies.ts';
 import { addResource, findResource, latestResources, queryResources } from './resources.ts';
 import { addReward, listRewards, queryRewards } from './rewards.ts';
 import { enqueueRollouts, findRollout, listRollouts, queryRollouts, rolloutRows } from './rollouts.ts';
 import { toRollout } from './rows.ts';
-import { createRun, findRun, findTasks, finishRun, listRuns, putTasks } from './runs.ts';
+import { createRun, findRun, findTasks, finishRun, listRuns, putTasks, queryRuns, queryTasks } from './runs.ts';
 import type { StoreSchema } from './schema.ts';
 import { addSpans, listSpans, querySpans } from './spans.ts';
 import { findWorker, heartbeatWorker, queryWorkers, registerWorker } from './workers.ts';
@@ -109,6 +119,10 @@ export class SqlStore implements Store {
     return this.#read(listRuns);
   }
 
+  queryRuns(query: RunFilter & PageRequest): Promise<Page<Run>> {
+    return this.#read((db) => queryRuns(db, query));
+  }
+
   finishRun(id: string, state: 'finished' | 'failed'): Promise<void> {
     return this.#write((db) => finishRun(db, { id, state, now: this.#now() }));
   }
@@ -120,6 +134,10 @@ export class SqlStore implements Store {
   async getTask(id: string): Promise<Task | null> {
     const found = await this.#read((db) => findTasks(db, [id]));
     return found.get(id) ?? null;
+  }
+
+  queryTasks(query: PageRequest): Promise<Page<Task>> {
+    return this.#read((db) => queryTasks(db, query));
   }
 
   async enqueueRollouts(requests: RolloutRequest[]): Promise<Rollout[]> {
@@ -254,12 +272,20 @@ export class SqlStore implements Store {
     return this.#read((db) => latestPolicyVersion(db, policy));
   }
 
+  queryPolicyVersions(query: PolicyVersionFilter & PageRequest): Promise<Page<PolicyVersion>> {
+    return this.#read((db) => queryPolicyVersions(db, query));
+  }
+
   saveCheckpoint(checkpoint: Omit<Checkpoint, 'createdAt'> & { policy: string }): Promise<void> {
     return this.#write((db) => saveCheckpoint(db, checkpoint, this.#now()));
   }
 
   latestCheckpoint(runId: string): Promise<Checkpoint | null> {
     return this.#read((db) => latestCheckpoint(db, runId));
+  }
+
+  queryCheckpoints(query: { runId: string } & PageRequest): Promise<Page<Checkpoint>> {
+    return this.#read((db) => queryCheckpoints(db, query));
   }
 
   addResource(resource: Pick<Resource, 'name' | 'kind' | 'content'>): Promise<Resource> {
@@ -310,6 +336,10 @@ export class SqlStore implements Store {
 
   changes(options: ChangeOptions = {}): AsyncIterable<Change> {
     return feedOf((query) => this.#read(query), this.#committed, options);
+  }
+
+  lastChange(): Promise<number> {
+    return this.#read(lastChange);
   }
 
   /** Reads and writes under way are finished first; whoever waits for rollouts, work or changes gets `store_closed`. */

@@ -37,6 +37,7 @@ export function describeChanges(open: OpenHarness): void {
     it(
       'tells in order what was committed, as it comes, and goes on from a number after a restart',
       storeTest(open, async ({ store, clock, reopen }) => {
+        expect(await store.lastChange()).toBe(0);
         const fromNow = store.changes();
         const expected = await work(store);
         const changes = await take(fromNow, expected.length);
@@ -49,6 +50,7 @@ export function describeChanges(open: OpenHarness): void {
         const again = await reopen();
         expect(await take(again.changes({ after: seqs[6]! }), 3)).toEqual(changes.slice(7));
         expect(await take(again.changes({ after: 0 }), expected.length)).toEqual(changes);
+        expect(await again.lastChange()).toBe(seqs.at(-1));
         const later = take(again.changes({ after: seqs.at(-1)! }), 1);
         await again.createRun({ id: 'run-2', config: {} });
         expect((await later).map(told)).toEqual(['run run-2 running']);

@@ -8,6 +8,8 @@ export class ManualClock {
 
 export interface StoreHarness {
   readonly clock: ManualClock;
+  /** False: requests that are under way together may arrive in any order, as over a network. */
+  readonly inOrder: boolean;
   /** The store that is open now. */
   readonly store: Store;
   /** Closes the store and opens the same one again. */

@@ -4,6 +4,7 @@ import { describeChanges } from './changes-contract.ts';
 import { describeEndings } from './endings-contract.ts';
 import type { OpenHarness } from './harness.ts';
 import { describeLeases } from './leases-contract.ts';
+import { describeLists } from './lists-contract.ts';
 import { describeModel } from './model-contract.ts';
 import { describeQueries } from './queries-contract.ts';
 import { describeQueue } from './queue-contract.ts';
@@ -27,6 +28,7 @@ export function describeStore(name: string, open: OpenHarness): void {
     describeResources(open);
     describeWorkers(open);
     describeQueries(open);
+    describeLists(open);
     describeChanges(open);
     describeRestart(open);
     describeModel(open);

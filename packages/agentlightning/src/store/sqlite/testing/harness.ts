@@ -13,6 +13,7 @@ export async function openSqliteHarness(): Promise<StoreHarness> {
   let store = await open();
   return {
     clock,
+    inOrder: true,
     get store() {
       return store;
     },
@@ -36,6 +37,7 @@ export async function openMemoryHarness(): Promise<StoreHarness> {
   let store = open();
   return {
     clock,
+    inOrder: true,
     get store() {
       return store;
     },
