@@ -48,6 +48,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
     const server = await createServer({
       store,
+      storeApi: store,
       sessions,
       routes: new Routes([policy, ...models], config.policy.name),
       host: config.server.host,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
 import type { LogEntry } from './log.ts';
 import { rawHttp } from './testing/raw-http.ts';
@@ -13,7 +14,7 @@ beforeEach(async () => {
   log = [];
   gateway = await startGateway(
     scriptedEngine(() => say('ok')),
-    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {}, requestTimeoutMs: 500 },
+    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {}, requestTimeoutMs: 500, api: true },
   );
   own = await gateway.attempt();
   other = await gateway.attempt();
@@ -102,6 +103,24 @@ describe('what belongs to nobody but us', () => {
     expect([400, 401, 403, 404]).toContain(response.status);
     expect(await response.text()).not.toMatch(/root:|private|agl_calls_total/);
     expect(refusals()).toHaveLength(1);
+  });
+});
+
+describe("the store's API", () => {
+  it('opens no verb to the token of an attempt, wherever it stands in the request', async () => {
+    const routes = Object.entries({ ...storeVerbs, ...storeStreams });
+    for (const [name, { method }] of routes) {
+      const response = await ask(storePath(name), { method, ...(method === 'POST' ? { body: '{}' } : {}) });
+      expect(await response.json()).toMatchObject({ error: { code: 'attempt_key', category: 'user' } });
+    }
+    expect(refusals()).toEqual(routes.map(() => '403 attempt_key'));
+    const byQuery = await fetch(`${gateway.server.url}${storePath('listRuns')}?key=${own.token}`);
+    expect(byQuery.status).toBe(403);
+    // The wider key does not help when the token comes first.
+    const both = await ask(storePath('listRuns'), { headers: { 'x-api-key': 'the-admin-key' } });
+    expect(both.status).toBe(403);
+    await gateway.sessions.close(own.attemptId);
+    expect((await ask(storePath('listRuns'))).status).toBe(403);
   });
 });
 

@@ -23,6 +23,7 @@ import { type Log, refusal } from './log.ts';
 import { mountEmbeddings } from './mount-embeddings.ts';
 import { mountGateway, sessionOf } from './mount-gateway.ts';
 import { mountOperations } from './mount-operations.ts';
+import { mountStore } from './mount-store.ts';
 import { mountTracing } from './mount-tracing.ts';
 import { describeServer } from './openapi.ts';
 
@@ -31,6 +32,8 @@ const maxBodyBytes = 32 * 1024 * 1024;
 export interface ServerOptions {
   /** Null: only calls of an unrecorded `serve` session are answered. */
   store: Pick<Store, 'recordCall' | 'listCalls' | 'addReward' | 'addSpans'> | null;
+  /** The store that others reach under `/agl/v1/store`, with keys of its scopes. Absent: none. */
+  storeApi?: Store;
   sessions: Sessions;
   routes: Routes;
   /** Default: 127.0.0.1. Another address needs an admin key. */
@@ -153,6 +156,7 @@ function mount(
   const mounted = { gateway, dialects, routes, access, callsUnderWay, closing };
   mountGateway(app, mounted);
   mountEmbeddings(app, mounted, chat);
+  if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, keys, adminKey, onRefused });
   app.get('/openapi.json', () => describeServer(dialects));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {

@@ -34,12 +34,14 @@ export type GatewaySettings = Partial<
   Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey' | 'requestTimeoutMs'>
 > & {
   routes?: Route[];
+  /** Serve the store, too. */
+  api?: boolean;
 };
 
 /** The whole of it: SQLite store, sessions, HTTP, and an embedded upstream over a scripted engine under the alias "policy". */
 export async function startGateway(
   engine: ScriptedEngine,
-  { routes: more = [], ...settings }: GatewaySettings = {},
+  { routes: more = [], api = false, ...settings }: GatewaySettings = {},
 ): Promise<StartedGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'agl-gateway-'));
   const store = await openSqliteStore({ path: join(folder, 'store.db') });
@@ -49,7 +51,14 @@ export async function startGateway(
   const upstream = createEmbeddedUpstream({ ...byteModel, engine });
   const routes = new Routes([{ alias: 'policy', upstream }, ...more], 'policy');
   const fatal: unknown[] = [];
-  const server = await createServer({ store, sessions, routes, onFatal: (error) => fatal.push(error), ...settings });
+  const server = await createServer({
+    store,
+    sessions,
+    routes,
+    onFatal: (error) => fatal.push(error),
+    ...(api ? { storeApi: store } : {}),
+    ...settings,
+  });
   let rollouts = 0;
   return {
     server,
