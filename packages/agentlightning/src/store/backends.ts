@@ -1,4 +1,5 @@
 import { StoreError } from './errors.ts';
+import { describeHttpLocation, openHttpLocation } from './http/index.ts';
 import { describeLocation } from './postgres/location.ts';
 import { openSqliteStore } from './sqlite/index.ts';
 import type { Store } from './store.ts';
@@ -19,11 +20,16 @@ const backends: readonly Backend[] = [
     open: async (url) => (await import('./postgres/index.ts')).openPostgresStore({ url }),
     describe: describeLocation,
   },
+  {
+    protocols: ['http:', 'https:'],
+    open: async (url) => openHttpLocation(url),
+    describe: describeHttpLocation,
+  },
   { protocols: null, open: (path) => openSqliteStore({ path }), describe: (path) => path },
 ];
 
 /**
- * @param location path of an SQLite file, or `postgres://…`
+ * @param location path of an SQLite file, `postgres://…`, or `http://…` of a server with the store's API (key: AGL_STORE_KEY)
  * @throws {StoreError} what is wrong with it
  */
 export async function openStore(location: string): Promise<Store> {

@@ -25,6 +25,7 @@ export async function openPostgresHarness(): Promise<StoreHarness> {
   let store = await open();
   return {
     clock,
+    inOrder: true,
     get store() {
       return store;
     },
