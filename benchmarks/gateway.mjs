@@ -65,6 +65,8 @@ async function measure(name, target) {
 }
 
 async function memoryPerStream(name, pid, target, upstreamOrigin) {
+  // Before any load: a heap that has grown for other work would hide what the streams take.
+  await load({ ...target, body: chatBody(true), calls: 100, concurrency: 4, complete: ended });
   const before = residentBytes(pid);
   if (before === null) return;
   const finish = await openStreams({ ...target, count: openCount });
@@ -87,8 +89,8 @@ async function main() {
   const { child: rawChild, ready: rawPort } = await startScript('raw-proxy.mjs', [upstreamPort]);
   children.push(rawChild);
   const raw = { ...chat, origin: `http://127.0.0.1:${rawPort}` };
-  const rawPerSecond = await measure('raw_proxy', raw);
   await memoryPerStream('raw_proxy', rawChild.pid, { ...raw, body: held }, upstreamOrigin);
+  const rawPerSecond = await measure('raw_proxy', raw);
 
   const attempts = Math.ceil((calls * 2.8) / callsPerAttempt) + openCount / callsPerAttempt + concurrency;
   const { child: oursChild, ready: ours } = await startScript('ours.mjs', [upstreamPort, folder, attempts, 'tokens']);
@@ -97,9 +99,9 @@ async function main() {
     authorization: `Bearer ${ours.tokens[Math.floor(index / callsPerAttempt) % ours.tokens.length]}`,
   });
   const own = { ...chat, origin: `http://127.0.0.1:${ours.port}`, headersOf };
+  await memoryPerStream('agl', oursChild.pid, { ...own, body: held }, upstreamOrigin);
   const ownPerSecond = await measure('agl', own);
   const ownJsonPerSecond = await measure('agl_json', { ...own, body: chatBody(false) });
-  await memoryPerStream('agl', oursChild.pid, { ...own, body: held }, upstreamOrigin);
   ratios.raw_proxy = round(ownPerSecond / rawPerSecond);
   const added = (name, share) => metrics[`${name}_${share}_ms`] - metrics[`direct_${share}_ms`];
   for (const share of ['p50', 'p99']) {
