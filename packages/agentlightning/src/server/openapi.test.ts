@@ -1,11 +1,16 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
+import { describeServer } from './openapi.ts';
 import { type StartedGateway, startGateway } from './testing/started-gateway.ts';
 
 let gateway: StartedGateway;
 beforeAll(async () => {
-  gateway = await startGateway(scriptedEngine(() => say('ok')));
+  gateway = await startGateway(
+    scriptedEngine(() => say('ok')),
+    { api: true, adminKey: 'the-admin-key' },
+  );
 });
 afterAll(() => gateway.close());
 
@@ -35,5 +40,31 @@ describe('/openapi.json', () => {
       expect(body).not.toContain('There is no');
       expect(response.status).toBeLessThan(500);
     }
+  });
+
+  it('has every verb of the store, its things as they travel, and nothing of them where the store is not served', async () => {
+    const { paths } = await read();
+    for (const [name, { method }] of Object.entries({ ...storeVerbs, ...storeStreams })) {
+      expect(Object.keys(paths[storePath(name)]!)).toEqual([method.toLowerCase()]);
+    }
+    const { post } = paths[storePath('recordCall')] as { post: { requestBody: object } };
+    expect(post.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: {
+            properties: {
+              call: {
+                required: expect.arrayContaining(['id', 'choices']) as string[],
+                properties: {
+                  request: { type: 'object' },
+                  choices: { items: { properties: { tokenIds: { type: 'string', contentEncoding: 'base64' } } } },
+                },
+              },
+            },
+          },
+        },
+      },
+    });
+    expect(Object.keys(describeServer([]).paths).filter((path) => path.startsWith(storePath('')))).toEqual([]);
   });
 });

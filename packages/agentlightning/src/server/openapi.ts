@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Dialect } from '../gateway/index.ts';
+import { storePaths } from './store-openapi.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -26,8 +27,10 @@ const refusal = { description: "Refused; the body has the protocol's own form of
 /**
  * The server as OpenAPI 3.1. Bodies of model calls are described as far as we read them: their protocols belong to others,
  * and unknown fields pass.
+ *
+ * @param options.store the server has the store's API
  */
-export function describeServer(dialects: readonly Dialect[]) {
+export function describeServer(dialects: readonly Dialect[], { store = false }: { store?: boolean } = {}) {
   return {
     openapi: '3.1.0',
     info: {
@@ -58,7 +61,7 @@ export function describeServer(dialects: readonly Dialect[]) {
         queryKey: { type: 'apiKey', in: 'query', name: 'key' },
       },
     },
-    paths: { ...modelPaths(dialects), ...ownPaths(), ...operationPaths() },
+    paths: { ...modelPaths(dialects), ...ownPaths(), ...operationPaths(), ...(store ? storePaths() : {}) },
   };
 }
 

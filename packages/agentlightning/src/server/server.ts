@@ -157,7 +157,7 @@ function mount(
   mountGateway(app, mounted);
   mountEmbeddings(app, mounted, chat);
   if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, keys, adminKey, onRefused });
-  app.get('/openapi.json', () => describeServer(dialects));
+  app.get('/openapi.json', () => describeServer(dialects, { store: options.storeApi !== undefined }));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {
     const session = sessionOf({ access }, request);
