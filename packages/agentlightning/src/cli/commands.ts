@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { registerController } from './commands/controller.ts';
 import { registerDoctor } from './commands/doctor.ts';
 import { registerInit } from './commands/init.ts';
 import { registerInspect } from './commands/inspect.ts';
 import { registerResume } from './commands/resume.ts';
+import { registerRollouts } from './commands/rollouts.ts';
 import { registerServe } from './commands/serve.ts';
 import { registerStatus } from './commands/status.ts';
 import { registerToken } from './commands/token.ts';
@@ -15,7 +17,9 @@ export const commands: ((program: Command) => void)[] = [
   registerTrain,
   registerResume,
   registerServe,
+  registerController,
   registerStatus,
+  registerRollouts,
   registerInspect,
   registerToken,
 ];

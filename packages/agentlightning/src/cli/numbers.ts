@@ -19,6 +19,12 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+export function positiveWhole(text: string): number {
+  const value = wholeNumber(text);
+  if (value === 0) throw new InvalidArgumentError('expected a whole number above 0');
+  return value;
+}
+
 export function port(text: string): number {
   const value = wholeNumber(text);
   if (value > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535');

@@ -105,7 +105,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
 }
 
 /** Training rollouts sample from the policy as it is, whatever the agent asks for. */
-function samplingOf({ sampling, validation }: Config) {
+export function samplingOf({ sampling, validation }: Config) {
   const whole = { temperature: 1, topP: 1, topK: 0, maxTokens: sampling.maxTokens };
   return { train: whole, validation: { ...whole, temperature: validation.temperature } };
 }

@@ -108,12 +108,12 @@ async function runAgent(
   { workspace, signal }: Place,
 ): Promise<AgentExit> {
   const { id: rolloutId, mode, seed } = rollout;
-  const { id: attemptId, number: attemptNumber } = attempt;
+  const { id: attemptId, number: attemptNumber, workerId } = attempt;
   const taskJson = JSON.stringify(task.input);
   const parameters = sampling[mode];
-  const session = { attemptId, rolloutId, attemptNumber, mode, seed, budget };
+  const session = { attemptId, workerId, rolloutId, attemptNumber, mode, seed, budget };
   try {
-    const token = sessions.open(parameters ? { ...session, sampling: parameters } : session);
+    const token = await sessions.open(parameters ? { ...session, sampling: parameters } : session);
     const taskFile = scratch.writeTask(attemptId, taskJson);
     const variables = attemptEnvironment({
       baseUrl,

@@ -6,5 +6,6 @@ export { checkAgent, checkGrader } from './checks.ts';
 export { createController } from './controller.ts';
 export { createRewardSource, graderRequirements } from './graders/graders.ts';
 export { runPreflight } from './preflight.ts';
+export { openRemoteSessions } from './remote-sessions.ts';
 export { createRunner } from './runners/runners.ts';
 export { createWorkspaces } from './workspaces.ts';

@@ -21,6 +21,8 @@ export interface AttemptBudget {
 
 export interface AttemptSession {
   attemptId: string;
+  /** Who holds the attempt's lease. */
+  workerId: string;
   rolloutId: string;
   attemptNumber: number;
   mode: RolloutMode;
@@ -33,6 +35,6 @@ export interface AttemptSession {
 /** The gateway's side of an attempt, as much of it as a controller needs. */
 export interface Sessions {
   /** @returns a token that is valid for this attempt until `close` */
-  open(session: AttemptSession): string;
+  open(session: AttemptSession): string | Promise<string>;
   close(attemptId: string): void | Promise<void>;
 }

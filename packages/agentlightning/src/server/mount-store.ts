@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { KeyRing, Problem, Scope } from '../gateway/index.ts';
+import type { KeyRing, Problem, Scope, Sessions } from '../gateway/index.ts';
 import { fromQuery } from '../store/http/query-string.ts';
 import type { PlainVerb, StoreVerb } from '../store/http/verb.ts';
 import { type StoreStream, storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { StoreRequestError, statusOf, toErrorBody } from '../store/http/wire-errors.ts';
 import type { Store } from '../store/store.ts';
+import { mountSessions } from './mount-sessions.ts';
 import { requireStoreScope } from './store-access.ts';
 import { storeBodies } from './store-bodies.ts';
 import { readRequest, storeError } from './store-errors.ts';
@@ -13,6 +14,8 @@ import { streamChanges, streamRollouts } from './store-streams.ts';
 
 export interface MountedStore {
   store: Store;
+  /** Of the gateway beside it, for controllers elsewhere. Absent: it has none. */
+  sessions?: Sessions;
   keys: KeyRing;
   /** Undefined: nobody could show a key, so the API is closed. */
   adminKey: string | undefined;
@@ -36,6 +39,9 @@ export function mountStore(app: FastifyInstance, mounted: MountedStore): void {
       const { ids } = readRequest(storeStreams.waitForRollouts.request, request.body);
       await streamRollouts(mounted.store, { ids, reply, closing: closing.signal });
     });
+    const { store, sessions } = mounted;
+    const require = (request: FastifyRequest) => void requireStoreScope(mounted, request, 'controller');
+    if (sessions !== undefined) mountSessions(api, { store, sessions, require, closing: closing.signal });
     done();
   });
 

@@ -156,7 +156,7 @@ function mount(
   const mounted = { gateway, dialects, routes, access, callsUnderWay, closing };
   mountGateway(app, mounted);
   mountEmbeddings(app, mounted, chat);
-  if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, keys, adminKey, onRefused });
+  if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, sessions, keys, adminKey, onRefused });
   app.get('/openapi.json', () => describeServer(dialects, { store: options.storeApi !== undefined }));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {

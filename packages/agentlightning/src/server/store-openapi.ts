@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { StoreStream } from '../store/http/verbs.ts';
 import { storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { errorBody } from '../store/http/wire-errors.ts';
+import { closeRequest, openRequest } from './mount-sessions.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -16,7 +17,23 @@ export function storePaths(): Record<string, object> {
     const answer = { description: 'Server-sent events.', content: { 'text/event-stream': { schema } } };
     return [storePath(name), operation(name, { ...stream, answer })];
   });
-  return Object.fromEntries([...plain, ...streams]) as Record<string, object>;
+  return Object.fromEntries([...plain, ...streams, ...sessionPaths()]) as Record<string, object>;
+}
+
+function sessionPaths(): [string, object][] {
+  const answered = (schema: JsonSchema) => ({ description: 'Done.', content: { 'application/json': { schema } } });
+  const token = { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] };
+  const open = {
+    about: 'The token of an attempt that the asking worker holds, for its agent; it dies with the attempt.',
+    request: openRequest,
+    answer: answered(token),
+  };
+  const close = { about: 'Ends the token of an attempt.', request: closeRequest, answer: answered({ type: 'object' }) };
+  const both = { method: 'POST', scope: 'controller' } as const;
+  return [
+    ['/agl/v1/sessions/open', operation('openSession', { ...both, ...open })],
+    ['/agl/v1/sessions/close', operation('closeSession', { ...both, ...close })],
+  ];
 }
 
 interface Described extends Pick<StoreStream, 'method' | 'scope' | 'about' | 'request'> {

@@ -3,5 +3,5 @@
  * that runs agents and the side that learns. It must not know gateways, runners, engines or algorithms.
  */
 export { describeStore, isStoreUrl, openStore } from './backends.ts';
-export { openHttpStore } from './http/index.ts';
+export { openHttpStore, storeKey } from './http/index.ts';
 export { openMemoryStore, openSqliteStore } from './sqlite/index.ts';

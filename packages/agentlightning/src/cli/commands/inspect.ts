@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { loadTokenizer } from '@agentlightning/engine';
 import type { Command } from 'commander';
 import { type Config, parseConfig } from '../../config/index.ts';
@@ -6,7 +5,7 @@ import { UserError } from '../../errors.ts';
 import type { Decode } from '../../samples/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Rollout, Run } from '../../store/types.ts';
-import { withStore } from '../find-store.ts';
+import { storeLocation, withStore } from '../find-store.ts';
 import { reportChains } from '../inspect/chains.ts';
 import { readEpisode } from '../inspect/episodes.ts';
 import { chainLines, rolloutLines, stepLine } from '../inspect/print.ts';
@@ -32,7 +31,7 @@ export function registerInspect(program: Command): void {
       '\nExample:\n  agl inspect                      steps of the newest run, with reasons counted\n  agl inspect --step 12            its rollouts, with each call that was not trained on\n  agl inspect ROLLOUT              its attempts, calls and chains, and where a chain broke\n',
     )
     .action((id: string | undefined, flags: InspectFlags) =>
-      withStore(resolve(flags.store), async (store) => {
+      withStore(storeLocation(flags.store), async (store) => {
         const found = await look(store, id, flags);
         process.stdout.write(flags.json ? `${JSON.stringify(found.data)}\n` : `${found.lines.join('\n')}\n`);
       }),

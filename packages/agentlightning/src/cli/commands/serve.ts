@@ -6,14 +6,16 @@ import { loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
 import { createServer, type ServerOptions } from '../../server/index.ts';
-import { describeStore, isStoreUrl } from '../../store/index.ts';
+import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
 import { progressLines } from '../download-progress.ts';
 import { storeLocation, withStore } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
+import { withRejection } from '../rejection.ts';
 import { folderOf, openedLog, policyUpstream, runsBeside } from '../stack.ts';
+import { terminated } from '../terminated.ts';
 import { readTls } from '../tls.ts';
 
 interface ServeFlags {
@@ -28,15 +30,24 @@ interface ServeFlags {
   json?: boolean;
 }
 
+interface Served extends ServeFlags {
+  /** The store itself is to be served. */
+  storeGiven: boolean;
+}
+
 export function registerServe(program: Command): void {
   program
     .command('serve')
-    .description('serve a policy as an OpenAI-compatible endpoint')
+    .description('serve a policy as an OpenAI-compatible endpoint, and a store to workers elsewhere')
     .argument(
       '[model]',
       'folder of a policy, a GGUF file or hf:owner/name; default: what the newest finished run of --store made',
     )
-    .option('--store <file>', 'store of the run whose policy is served', '.agl/store.db')
+    .option(
+      '--store <location>',
+      'store of the run whose policy is served; when it is given, the store itself is served, too',
+      '.agl/store.db',
+    )
     .option(
       '--host <address>',
       'address to listen on; on any but this machine itself every call needs a key',
@@ -53,12 +64,15 @@ export function registerServe(program: Command): void {
       'after',
       '\nExample:\n  agl serve examples/calculator/model\n  OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=none node my-agent.js\n',
     )
-    .action(serve);
+    .action((model: string | undefined, flags: ServeFlags, command: Command) =>
+      serve(model, { ...flags, storeGiven: command.getOptionValueSource('store') === 'cli' }),
+    );
 }
 
-async function serve(model: string | undefined, flags: ServeFlags): Promise<void> {
+async function serve(model: string | undefined, flags: Served): Promise<void> {
   const closing = new Closing();
   try {
+    const location = storeLocation(flags.store);
     const { routes, what } = await openRoutes(model, flags, closing);
     const [first] = routes;
     if (first === undefined) throw nothingToServe(flags.config ?? '');
@@ -67,9 +81,14 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
     );
     const open = isLoopback(flags.host) && !process.env.AGL_ADMIN_KEY;
     const { promise: failed, reject } = withRejection();
+    const store = flags.storeGiven ? await openStore(location) : null;
+    if (store !== null) closing.add(() => store.close());
+    const sessions = new Sessions();
     const server = await createServer({
-      store: null,
-      sessions: new Sessions(),
+      // Attempts of controllers elsewhere are recorded; calls without an attempt's key are not.
+      store,
+      ...(store === null ? {} : { storeApi: store }),
+      sessions,
       routes: new Routes(routes, first.alias),
       host: flags.host,
       port: flags.port,
@@ -80,14 +99,20 @@ async function serve(model: string | undefined, flags: ServeFlags): Promise<void
       ...openedLog(flags.log, closing),
     });
     closing.add(() => server.close());
+    closing.add(() => sessions.closeAll());
     const url = `${server.url}/v1`;
     process.stdout.write(
       flags.json
-        ? `${JSON.stringify({ url, model: first.alias, ...what })}\n`
+        ? `${JSON.stringify({ url, model: first.alias, ...what, ...(store === null ? {} : { store: server.url }) })}\n`
         : [
             `Serving ${what.folder ?? 'models'}`,
             `  as ${routes.map(({ alias }) => `"${alias}"`).join(', ')} at ${url}`,
             `  ${exposure(flags.host, { open, source })}`,
+            ...(store === null
+              ? []
+              : [
+                  `  The store ${describeStore(location)} at ${server.url}, with the key in ${source}, or one of \`agl token\`.`,
+                ]),
             '  Ctrl-C ends it.\n',
           ].join('\n'),
     );
@@ -158,18 +183,4 @@ async function newestPolicy(location: string): Promise<string> {
     message: `No run of ${describeStore(location)} has finished, so there is no trained policy.`,
     hint: 'Train one with `agl train`, or give the folder of a model.',
   });
-}
-
-function terminated(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
-  });
-}
-
-function withRejection(): { promise: Promise<never>; reject: (error: unknown) => void } {
-  let reject: (error: unknown) => void = () => {};
-  const promise = new Promise<never>((_, refuse) => {
-    reject = refuse;
-  });
-  return { promise, reject };
 }

@@ -17,7 +17,7 @@ export function registerStatus(program: Command): void {
   program
     .command('status')
     .description('show the runs of a store')
-    .option('--store <location>', 'store to look at: a file, or postgres://…', '.agl/store.db')
+    .option('--store <location>', 'store to look at: a file, postgres://… or http://…', '.agl/store.db')
     .option('--json', 'as one JSON object')
     .addHelpText('after', '\nExample:\n  agl status --store examples/calculator/.agl/store.db\n')
     .action(async (flags: { store: string; json?: boolean }) => {

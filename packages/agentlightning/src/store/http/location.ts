@@ -4,13 +4,18 @@ import { openHttpStore } from './store.ts';
 
 const variable = 'AGL_STORE_KEY';
 
+/** The store at an address. @throws {StoreError} `invalid_value` when there is no key */
+export function openHttpLocation(url: string): Store {
+  return openHttpStore({ url, key: storeKey(url) });
+}
+
 /**
- * The store at an address, with the key of the environment: addresses stand in process lists and logs, and keys must not.
- * @throws {StoreError} `invalid_value` when there is no key
+ * The key of the environment: addresses stand in process lists and logs, and keys must not.
+ * @throws {StoreError} `invalid_value` when there is none
  */
-export function openHttpLocation(url: string, environment: NodeJS.ProcessEnv = process.env): Store {
+export function storeKey(url: string, environment: NodeJS.ProcessEnv = process.env): string {
   const key = environment[variable];
-  if (key !== undefined && key !== '') return openHttpStore({ url, key });
+  if (key !== undefined && key !== '') return key;
   throw new StoreError({
     code: 'invalid_value',
     category: 'user',
