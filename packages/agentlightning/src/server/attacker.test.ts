@@ -14,7 +14,7 @@ beforeEach(async () => {
   log = [];
   gateway = await startGateway(
     scriptedEngine(() => say('ok')),
-    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {}, requestTimeoutMs: 500, api: true },
+    { log: (entry) => log.push(entry), adminKey: 'the-admin-key', serve: {}, requestTimeoutMs: 5000, api: true },
   );
   own = await gateway.attempt();
   other = await gateway.attempt();
