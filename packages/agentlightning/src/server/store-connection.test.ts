@@ -121,6 +121,33 @@ describe('a dropped connection', () => {
   });
 });
 
+it('a feed begins before whatever is asked for later, however slow the answer to that is', async () => {
+  let open = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const slow = new Proxy(backend.store, {
+    get: (target, name: keyof Store) => {
+      if (name === 'lastChange') return () => gate.then(() => target.lastChange());
+      return (target[name] as () => unknown).bind(target);
+    },
+  });
+  const slowServer = await serveStore(slow);
+  const [here, elsewhere] = [0, 1].map(() => openHttpStore({ url: slowServer.url, key: adminKey })) as [Store, Store];
+  const changes = here.changes();
+  const created = here.createRun({ id: 'later', config: {} });
+  // Time enough for the run, if nothing held it back.
+  for (let round = 0; round < 5; round += 1) await elsewhere.getRun('later');
+  open();
+  await created;
+  for await (const { id } of changes) {
+    expect(id).toBe('later');
+    break;
+  }
+  await Promise.all([here.close(), elsewhere.close()]);
+  await slowServer.close();
+});
+
 describe('a server that is away', () => {
   it('is waited for', async () => {
     const { port } = new URL(server.url);

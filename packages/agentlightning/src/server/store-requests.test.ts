@@ -221,6 +221,43 @@ describe('bad input', () => {
   });
 });
 
+describe('streams', () => {
+  const follow = (from: StartedGateway, query: string, headers: Record<string, string> = {}) =>
+    fetch(`${from.server.url}${storePath('changes')}${query}`, {
+      headers: { authorization: `Bearer ${adminKey}`, ...headers },
+    });
+
+  it('go on after Last-Event-ID, as a browser asks again under the address it began with', async () => {
+    const last = await gateway.store.lastChange();
+    const response = await follow(gateway, '?after=0', { 'last-event-id': String(last) });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    await gateway.store.createRun({ id: 'followed', config: {} });
+    let text = '';
+    for await (const bytes of response.body!) {
+      text += new TextDecoder().decode(bytes);
+      if (text.includes('data:')) break;
+    }
+    expect(text).toContain(`id: ${last + 1}\ndata: {"seq":${last + 1},"kind":"run","id":"followed"`);
+  });
+
+  it('and waiting claims do not keep a server from closing', async () => {
+    const other = await startGateway(
+      scriptedEngine(() => say('ok')),
+      { api: true, adminKey },
+    );
+    const client = openHttpStore({ url: other.server.url, key: adminKey, retry: { patienceMs: 0 } });
+    const stream = await follow(other, '');
+    const claimed = client.claimRollouts({ workerId: 'w', limit: 1, leaseMs: 1000, waitMs: 60_000 });
+    claimed.catch(() => {}); // what it ends with depends on who is first
+    await client.lastChange();
+    await other.server.close({ graceMs: 600_000 });
+    await stream.text();
+    await claimed.catch(() => {});
+    await client.close();
+    await other.close();
+  });
+});
+
 describe('the client', () => {
   it('takes ids for what they are, however they look', async () => {
     const client = openHttpStore({ url: gateway.server.url, key: adminKey });
