@@ -66,6 +66,27 @@ it('a controller in another process runs and judges agents for a served store, a
   expect((await admin.queryWorkers({})).items).toMatchObject([{ state: 'gone' }]);
 });
 
+it('ends when it is told to, also when the server has gone', async () => {
+  const other = startAgl([
+    'serve',
+    project.file('model'),
+    '--store',
+    project.file('other.db'),
+    '--port',
+    '0',
+    '--json',
+  ]);
+  await other.line(/"store"/);
+  const { store } = jsonLines(other.output())[0] as { store: string };
+  const { stdout: token } = await runAgl(['token', '--store', project.file('other.db')]);
+  const controller = startAgl(['controller', project.folder, '--store', store], { AGL_STORE_KEY: token.trim() });
+  await controller.line(/ready/);
+  other.child.kill('SIGKILL');
+  await other.ended;
+  controller.child.kill('SIGTERM');
+  expect(await controller.ended).toMatchObject({ code: 0, stderr: '' });
+});
+
 it('says what is missing or wrong', async () => {
   const args = ['controller', project.folder, '--store'];
   expect((await runAgl([...args, url], { AGL_STORE_KEY: '' })).stderr).toContain('AGL_STORE_KEY is not set');

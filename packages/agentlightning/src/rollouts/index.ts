@@ -3,7 +3,7 @@
  * Must not know what the rollouts are for: no algorithm, sample, engine or gateway; it gets sessions and a base URL.
  */
 export { checkAgent, checkGrader } from './checks.ts';
-export { createController } from './controller.ts';
+export { type Controller, createController } from './controller.ts';
 export { createRewardSource, graderRequirements } from './graders/graders.ts';
 export { runPreflight } from './preflight.ts';
 export { openRemoteSessions } from './remote-sessions.ts';

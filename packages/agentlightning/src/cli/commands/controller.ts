@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type Config, loadConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import {
+  type Controller,
   checkAgent,
   checkGrader,
   createController,
@@ -12,6 +13,7 @@ import {
   openRemoteSessions,
 } from '../../rollouts/index.ts';
 import { openHttpStore, storeKey } from '../../store/index.ts';
+import type { Store } from '../../store/store.ts';
 import { Closing } from '../closing.ts';
 import { positiveWhole } from '../numbers.ts';
 import { withRejection } from '../rejection.ts';
@@ -24,6 +26,9 @@ interface ControllerFlags {
   concurrency?: number;
   json?: boolean;
 }
+
+/** For telling the server what became of the attempts under way. */
+const graceMs = 5000;
 
 export function registerController(program: Command): void {
   program
@@ -84,13 +89,20 @@ async function runController(config: Config, flags: ControllerFlags): Promise<vo
         } else say('started', { rollout: event.rollout.id, attempt: event.attemptId });
       },
     });
-    closing.add(() => controller.stop());
+    closing.add(() => stopWithin(graceMs, { controller, store }));
     controller.start();
     say('ready', { worker: workerId, store: url });
     await Promise.race([terminated(), failed.promise]);
   } finally {
     await closing.run();
   }
+}
+
+/** A server that is gone is not waited for: leases give back what it never heard of. */
+async function stopWithin(ms: number, parts: { controller: Controller; store: Store }): Promise<void> {
+  const timer = setTimeout(() => void parts.store.close(), ms);
+  await parts.controller.stop();
+  clearTimeout(timer);
 }
 
 function serverUrl(store: string): string {

@@ -28,6 +28,8 @@ const maxIdLength = 500;
 export const id = z.string().min(1).max(maxIdLength);
 export const text = z.string();
 export const number = z.number();
+/** What a database keeps as a whole number. */
+export const whole = z.int();
 const nullableText = z.string().nullable();
 const nullableNumber = z.number().nullable();
 const hex = (digits: number) =>
@@ -120,7 +122,7 @@ export const outcome = z.strictObject({
   state: z.enum(['succeeded', 'failed', 'cancelled']),
   failure: z.exactOptional(failure),
   output: z.exactOptional(nullableText),
-  exitCode: z.exactOptional(nullableNumber),
+  exitCode: z.exactOptional(whole.nullable()),
 }) satisfies z.ZodType<AttemptOutcome>;
 
 export const newReward = z.strictObject({
@@ -181,7 +183,7 @@ const callHead = {
   id,
   attemptId: id,
   rolloutId: id,
-  sequence: number,
+  sequence: whole,
   agentName: nullableText,
   model: text,
   policy: nullableText,
@@ -219,9 +221,9 @@ export const callSummary = z.object({
 
 export const newPolicyVersion = z.strictObject({
   policy: text,
-  version: number,
+  version: whole,
   runId: id,
-  step: number,
+  step: whole,
   path: nullableText,
 });
 export const policyVersion = z.object({
@@ -229,7 +231,7 @@ export const policyVersion = z.object({
   createdAt: number,
 }) satisfies z.ZodType<PolicyVersion>;
 
-const checkpointShape = { runId: id, step: number, path: text, policyVersion: number, state: jsonObject };
+const checkpointShape = { runId: id, step: whole, path: text, policyVersion: whole, state: jsonObject };
 export const newCheckpoint = z.strictObject({ ...checkpointShape, policy: text });
 export const checkpoint = z.object({ ...checkpointShape, createdAt: number }) satisfies z.ZodType<Checkpoint>;
 

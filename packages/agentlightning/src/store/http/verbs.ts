@@ -4,6 +4,8 @@ import * as things from './things.ts';
 import { done, nothing, type PlainVerb, pageOf, reading, type StoreScope, type StoreVerb, writing } from './verb.ts';
 
 const { id, number } = things;
+/** A year is as good as for ever; what is beyond all numbers would never end. */
+const leaseMs = number.min(0).max(366 * 86_400_000);
 const byId = z.strictObject({ id });
 const byIds = z.strictObject({ ids: z.array(id) });
 const byAttempt = z.strictObject({ attemptId: id });
@@ -84,8 +86,8 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
     // Of a claim whose answer was lost nobody knows; its lease runs out, and others get the rollouts.
     request: z.strictObject({
       workerId: id,
-      limit: number,
-      leaseMs: number,
+      limit: things.whole.max(10_000),
+      leaseMs,
       runId: z.exactOptional(id),
       waitMs: z.exactOptional(number.max(60_000)),
     }),
@@ -95,7 +97,7 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
   }),
   heartbeat: writing('controller', {
     about: 'Extends a lease; false: the attempt is no longer the running one.',
-    request: z.strictObject({ lease: things.lease, leaseMs: number }),
+    request: z.strictObject({ lease: things.lease, leaseMs }),
     response: z.boolean(),
     ask: (lease, leaseMs) => ({ lease, leaseMs }),
     run: (store, { lease, leaseMs }) => store.heartbeat(lease, leaseMs),
@@ -132,7 +134,7 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
   supersedeAfter: writing('admin', {
     about: 'Marks the rollouts of a run after a step as superseded; how many.',
     repeatable: false,
-    request: z.strictObject({ runId: id, step: number }),
+    request: z.strictObject({ runId: id, step: things.whole }),
     response: number,
     ask: (runId, step) => ({ runId, step }),
     run: (store, { runId, step }) => store.supersedeAfter(runId, step),
@@ -311,7 +313,7 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
   }),
   getResource: reading('controller', {
     about: 'One version of a resource, or null.',
-    request: z.strictObject({ name: z.string(), version: number }),
+    request: z.strictObject({ name: z.string(), version: things.whole }),
     response: things.resource.nullable(),
     ask: (name, version) => ({ name, version }),
     run: (store, { name, version }) => store.getResource(name, version),
@@ -333,14 +335,14 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
 
   registerWorker: writing('controller', {
     about: 'Makes a worker known, or brings it back.',
-    request: z.strictObject({ id, info: things.jsonObject, leaseMs: number }),
+    request: z.strictObject({ id, info: things.jsonObject, leaseMs }),
     response: things.worker,
     ask: ({ id, info, leaseMs }) => ({ id, info, leaseMs }),
     run: (store, worker) => store.registerWorker(worker),
   }),
   heartbeatWorker: writing('controller', {
     about: 'A sign of life of an idle worker.',
-    request: z.strictObject({ id, leaseMs: number }),
+    request: z.strictObject({ id, leaseMs }),
     response: things.worker,
     ask: (id, leaseMs) => ({ id, leaseMs }),
     run: (store, { id, leaseMs }) => store.heartbeatWorker(id, leaseMs),

@@ -46,7 +46,15 @@ const meanings: readonly Meaning[] = [
     what: 'cannot be opened, read or written',
     hint: 'Check that the path names a file, that this user may write to it and to its folder, and that the disk is healthy.',
   },
+  {
+    code: 'invalid_value',
+    sqlite: ['cannot store ', 'datatype mismatch', 'CHECK constraint failed', 'NOT NULL constraint failed'],
+    what: 'does not take a value of this kind',
+    hint: 'Numbers that count are whole; the text in brackets names table and column.',
+  },
 ];
+
+const ofUser: readonly StoreErrorCode[] = ['not_a_store', 'store_in_use', 'invalid_value'];
 
 /** Gives an error of driver or file system its meaning for the store at `path`; others are returned as they are. */
 export function translateDriverError(error: unknown, path: string): unknown {
@@ -60,7 +68,7 @@ export function translateDriverError(error: unknown, path: string): unknown {
   const { code, what, hint } = error.message.includes('disk I/O error') && isFull(path) ? diskFull : meaning;
   return new StoreError({
     code,
-    category: code === 'not_a_store' || code === 'store_in_use' ? 'user' : 'system',
+    category: ofUser.includes(code) ? 'user' : 'system',
     message: `The store ${path} ${what} (${error.message}).`,
     hint: hint.replace('FILE', path),
     cause: error,

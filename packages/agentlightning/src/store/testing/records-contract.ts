@@ -144,7 +144,7 @@ export function describeRecords(open: OpenHarness): void {
       storeTest(open, async ({ store }) => {
         await seed(store);
         const halfGood = { ...checkpoint, step: 1, path: '/one', policyVersion: 1.5 };
-        await expect(store.saveCheckpoint(halfGood)).rejects.toThrow();
+        await expect(store.saveCheckpoint(halfGood)).rejects.toMatchObject({ code: 'invalid_value' });
         expect(await store.latestCheckpoint('run-1')).toBeNull();
         expect(await store.latestPolicyVersion('policy')).toBeNull();
       }),
