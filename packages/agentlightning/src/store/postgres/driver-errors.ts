@@ -62,11 +62,11 @@ const meanings: readonly Meaning[] = [
     hint: 'Let the user create a schema in the database (`grant create on database …`), or own the schema.',
   },
   {
-    sqlstates: ['22021', '22P05', '22003', '54000'],
+    sqlstates: ['22021', '22P05', '22P02', '22003', '23502', '23514', '54000'],
     code: 'invalid_value',
     category: 'user',
     what: 'cannot keep a value as it was given',
-    hint: 'Ids and names have at most 2,000 bytes and no NUL; numbers fit in 64 bits.',
+    hint: 'Ids and names have at most 2,000 bytes and no NUL; numbers that count are whole and fit in 64 bits.',
   },
   {
     sqlstates: ['XX001', 'XX002'],
