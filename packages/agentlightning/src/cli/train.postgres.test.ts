@@ -20,13 +20,14 @@ async function callIds(store: Store): Promise<Set<string>> {
 
 it('trains in PostgreSQL, goes on after kill -9 with every acknowledged call, and tells the password to nobody', async () => {
   const url = storeUrl();
-  const project = await tinyProject({ store: url });
+  const project = await tinyProject({ store: url }, { gateAfter: 28 });
   const first = startAgl(['train', project.folder, '--json', '--steps', '5', '--set', 'checkpoints.every=10']);
   await first.line(/"kind":"step","step":2/);
   const during = await runAgl(['status', '--store', url]);
   expect(during.stdout).toMatch(/running .*step/);
   first.child.kill('SIGKILL');
   const killed = await first.ended;
+  project.openGate();
 
   const second = await runAgl(['resume', '--store', url, '--json']);
   expect(second.stderr).toBe('');

@@ -45,12 +45,13 @@ it(
 it(
   'goes on after kill -9 from the last checkpoint, counts no rollout twice and has every acknowledged call',
   async () => {
-    const project = await tinyProject();
+    const project = await tinyProject({}, { gateAfter: 44 });
     const acknowledged = project.file('acknowledged');
     const first = startAgl(['train', project.folder, '--json', '--steps', '7', '--set', 'checkpoints.every=10']);
     await first.line(/"kind":"step","step":3/);
     first.child.kill('SIGKILL');
     expect((await first.ended).signal).toBe('SIGKILL');
+    project.openGate();
 
     const second = await runAgl(['resume', '--store', project.store, '--json']);
     expect(second.stderr).toBe('');

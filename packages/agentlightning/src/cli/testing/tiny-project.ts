@@ -17,10 +17,14 @@ const modelConfig = {
   maxTokens: 128,
 };
 
-/** One call, by plain HTTP; notes the id of every answer that reached it. */
+/** One call, by plain HTTP; notes the id of every answer that reached it, and waits at the project's gate. */
 const agent = `
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+const { ACKNOWLEDGED, GATE, GATE_AFTER = 'Infinity' } = process.env;
+const acknowledged = () => (existsSync(ACKNOWLEDGED) ? readFileSync(ACKNOWLEDGED, 'utf8').split('\\n').length - 1 : 0);
 export default async function solve(task) {
+  while (!existsSync(GATE) && acknowledged() >= Number(GATE_AFTER)) await setTimeout(20);
   const response = await fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer ' + process.env.OPENAI_API_KEY },
@@ -28,7 +32,7 @@ export default async function solve(task) {
   });
   const body = await response.json();
   if (!response.ok) throw new Error(JSON.stringify(body));
-  if (process.env.ACKNOWLEDGED) appendFileSync(process.env.ACKNOWLEDGED, body.id + '\\n');
+  appendFileSync(ACKNOWLEDGED, body.id + '\\n');
   return body.choices[0].message.content;
 }
 `;
@@ -43,10 +47,19 @@ export interface TinyProject {
   file(name: string): string;
   write(name: string, content: string): void;
   read(name: string): string;
+  openGate(): void;
+}
+
+export interface TinyProjectOptions {
+  /** Agents wait after so many answered calls until the gate is opened: what is killed then is surely unfinished. */
+  gateAfter?: number;
 }
 
 /** A whole project in a temporary folder: a random model of 30 thousand weights, an agent, a grader, 6 tasks. */
-export async function tinyProject(changes: Partial<ConfigInput> = {}): Promise<TinyProject> {
+export async function tinyProject(
+  changes: Partial<ConfigInput> = {},
+  { gateAfter }: TinyProjectOptions = {},
+): Promise<TinyProject> {
   const folder = mkdtempSync(join(tmpdir(), 'agl-project-'));
   const file = (name: string) => join(folder, name);
   const write = (name: string, content: string) => writeFileSync(file(name), content);
@@ -61,7 +74,15 @@ export async function tinyProject(changes: Partial<ConfigInput> = {}): Promise<T
   write('train.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   write('validation.jsonl', `${JSON.stringify({ id: 'v0', question: 'say 9', answer: '9' })}\n`);
   const config: ConfigInput = {
-    agent: { module: './agent.mjs', concurrency: 2, env: { ACKNOWLEDGED: file('acknowledged') } },
+    agent: {
+      module: './agent.mjs',
+      concurrency: 2,
+      env: {
+        ACKNOWLEDGED: file('acknowledged'),
+        GATE: file('gate'),
+        ...(gateAfter === undefined ? {} : { GATE_AFTER: `${gateAfter}` }),
+      },
+    },
     tasks: { train: './train.jsonl', validation: './validation.jsonl' },
     grader: { module: './grader.mjs' },
     policy: { model: './model', threads: 1 },
@@ -72,7 +93,7 @@ export async function tinyProject(changes: Partial<ConfigInput> = {}): Promise<T
   };
   write('agl.config.json', JSON.stringify(config));
   const read = (name: string) => readFileSync(file(name), 'utf8');
-  return { folder, store: file('.agl/store.db'), file, write, read };
+  return { folder, store: file('.agl/store.db'), file, write, read, openGate: () => write('gate', '') };
 }
 
 async function writeModel(folder: string): Promise<void> {
