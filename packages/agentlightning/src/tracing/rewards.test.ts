@@ -1,27 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Span } from '../store/types.ts';
 import { rewardsOf } from './rewards.ts';
-
-function spanOf(change: Partial<Span>): Span {
-  return {
-    attemptId: 'attempt',
-    traceId: 'a'.repeat(32),
-    spanId: 'b'.repeat(16),
-    parentSpanId: null,
-    name: 'work',
-    kind: 'internal',
-    startedAt: 1,
-    endedAt: 1,
-    status: 'unset',
-    statusMessage: null,
-    attributes: {},
-    events: [],
-    links: [],
-    resource: {},
-    scope: null,
-    ...change,
-  };
-}
+import { spanOf } from './span.test.support.ts';
 
 function evaluation(attributes: Span['attributes']): Span['events'][number] {
   return { name: 'gen_ai.evaluation.result', time: 1, attributes };

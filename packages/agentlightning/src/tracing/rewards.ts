@@ -1,5 +1,6 @@
 import type { JsonObject, ReportedSpan, Span } from '../store/types.ts';
 import { FieldError } from './fields.ts';
+import { callOfResponse } from './response-id.ts';
 
 type SpanReward = ReportedSpan['rewards'][number];
 type Reader = (span: Span) => SpanReward[];
@@ -57,11 +58,6 @@ function reward(name: unknown, value: unknown, attributes: JsonObject): SpanRewa
   const agent = attributes['agentlightning.reward.agent_name'];
   const given = { name: named(name, 'reward'), agentName: agent === undefined ? null : named(agent, ''), callId: null };
   return { ...given, value: finiteReward(value, given.name) };
-}
-
-/** The gateway's answers are named after their call: `chatcmpl-…`, `resp_…`, `msg_…`. */
-function callOfResponse(id: unknown): string | null {
-  return typeof id === 'string' && id !== '' ? id.replace(/^[a-z]+[-_]/, '') : null;
 }
 
 /** @throws {FieldError} that names the reward, also for true and false: they would silently become numbers */
