@@ -68,6 +68,7 @@ async function answerExport(
       body: (request.body as Uint8Array | undefined) ?? new Uint8Array(),
       attemptId,
       maxBodyBytes: mounted.maxBodyBytes,
+      now: mounted.now(),
     }),
   );
   return reply.type(answer.contentType).send(answer.body);

@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -5,6 +6,7 @@ import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-t
 import { BasicTracerProvider, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from '../store/errors.ts';
+import { listNamedCalls } from '../tracing/index.ts';
 import { say, scriptedEngine } from '../upstreams/testing/scripted-engine.ts';
 import { type OpenAttempt, type StartedGateway, startGateway } from './testing/started-gateway.ts';
 
@@ -40,6 +42,16 @@ function send(path: string, body: string | Uint8Array, headers: Record<string, s
     headers: { 'content-type': 'application/json', authorization: `Bearer ${own.token}`, ...headers },
     body,
   });
+}
+
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<T>((fulfil, fail) => {
+    resolve = fulfil;
+    reject = fail;
+  });
+  return { promise, resolve, reject };
 }
 
 const rewards = () => gateway.store.listRewards(own.attemptId);
@@ -141,6 +153,34 @@ describe('the OTLP receiver', () => {
     expect(await answer.json()).toMatchObject({ code: 3, message: expect.stringMatching(`^${code}: `) as string });
   });
 
+  it('refuses a body of 50 MiB before it was sent', async () => {
+    const { promise, resolve, reject } = deferred<number | undefined>();
+    const headers = {
+      authorization: `Bearer ${own.token}`,
+      'content-type': 'application/json',
+      'content-length': 50 << 20,
+    };
+    const open = httpRequest(`${gateway.server.url}/v1/traces`, { method: 'POST', headers });
+    open.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject);
+    open.flushHeaders();
+    expect(await promise).toBe(413);
+    open.destroy();
+  });
+
+  it('keeps spans of a clock that is a day off, and marks them', async () => {
+    const nanos = (milliseconds: number) => `${milliseconds}000000`;
+    const day = 24 * 60 * 60 * 1000;
+    const time = Date.now() - day;
+    const body = traces(
+      spanOf('1'.repeat(16), { startTimeUnixNano: nanos(time), endTimeUnixNano: nanos(time) }),
+      spanOf('2'.repeat(16), { startTimeUnixNano: nanos(time + day), endTimeUnixNano: nanos(time + day) }),
+    );
+    expect(await (await send('/v1/traces', body)).json()).toEqual({});
+    const [late, now] = await spans();
+    expect(late?.attributes['agentlightning.clock_skew_ms']).toBeLessThan(-day / 2);
+    expect(now?.attributes).toEqual({});
+  });
+
   it('answers malformed protobuf in protobuf', async () => {
     const answer = await send('/v1/traces', Uint8Array.of(0x0a, 0xff, 0xff), {
       'content-type': 'application/x-protobuf',
@@ -185,10 +225,24 @@ describe('the OTLP receiver', () => {
     expect(await spans()).toHaveLength(2);
   });
 
+  it('lets spans name the agent of a call, beside the record', async () => {
+    const chat = { model: 'policy', messages: [{ role: 'user', content: 'hi' }] };
+    const { id } = (await (await send('/v1/chat/completions', JSON.stringify(chat))).json()) as { id: string };
+    const attributes = Object.entries({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.response.id': id,
+      'gen_ai.agent.name': 'writer',
+    }).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+    await send('/v1/traces', traces(spanOf('1'.repeat(16), { attributes })));
+    expect(await gateway.store.listCalls(own.attemptId)).toMatchObject([{ agentName: null }]);
+    expect(await listNamedCalls(gateway.store, own.attemptId)).toMatchObject([{ agentName: 'writer' }]);
+  });
+
   it('wants the token of a live attempt', async () => {
     const other = await gateway.attempt();
     const foreign = `/rollout/${other.rolloutId}/attempt/1/v1/traces`;
     expect((await send(foreign, traces())).status).toBe(403);
+    expect((await send('/rollout/unknown/attempt/1/v1/traces', traces())).status).toBe(403);
     await gateway.sessions.close(own.attemptId);
     const late = await send('/v1/traces', traces(spanOf('1'.repeat(16))));
     expect([late.status, await late.json()]).toMatchObject([

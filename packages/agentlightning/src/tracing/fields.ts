@@ -6,6 +6,7 @@ export type Message = { readonly [field: string]: unknown };
 /** A nested message; an absent one has no fields, as in protobuf. */
 export function message(value: unknown, field: string): Message {
   if (value === undefined || value === null) return {};
+  if (value instanceof FieldError) throw value;
   if (typeof value === 'object' && !Array.isArray(value)) return value as Message;
   throw new FieldError(`"${field}" must be an object`);
 }

@@ -7,10 +7,13 @@ import { TracingError } from './tracing-error.ts';
 async function receive(body: Uint8Array, contentType: string, signal: 'traces' | 'logs' = 'traces') {
   const kept: ReportedSpan[] = [];
   const store = { addSpans: async (spans: ReportedSpan[]) => kept.push(...spans), listCalls: async () => [] };
-  const request = { signal, contentType, contentEncoding: undefined, body, attemptId: 'a', maxBodyBytes: 1 << 20 };
+  const request = { signal, contentType, contentEncoding: undefined, body, attemptId: 'a', maxBodyBytes: 1 << 20, now };
   const answer = await receiveOtlp(store, request);
   return { kept, answer: Buffer.from(answer.body).toString() };
 }
+
+/** The receiver's clock. */
+const now = 1_700_000_000_000;
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 

@@ -3,6 +3,7 @@ import { gunzip } from 'node:zlib';
 import type { Store } from '../store/store.ts';
 import type { ReportedSpan } from '../store/types.ts';
 import { readBatch, type Signal, shapes } from './batch.ts';
+import { markSkew } from './clock.ts';
 import type { Message } from './fields.ts';
 import { TracingError } from './tracing-error.ts';
 import { decodeRequest, encodeAnswer } from './wire-format.ts';
@@ -17,6 +18,8 @@ interface OtlpRequest {
   attemptId: string;
   /** Upper bound of the body after decompression. */
   maxBodyBytes: number;
+  /** UTC milliseconds. */
+  now: number;
 }
 
 export interface OtlpAnswer {
@@ -46,7 +49,8 @@ export async function receiveOtlp(
     request.attemptId,
   );
   const warnings = await dropStrayRewards(store, batch.spans, request.attemptId);
-  if (batch.spans.length > 0) await store.addSpans(batch.spans);
+  const marked = batch.spans.map(({ span, rewards }) => ({ span: markSkew(span, request.now), rewards }));
+  if (marked.length > 0) await store.addSpans(marked);
   return answerBody(form, request.signal, {
     rejected: batch.rejected.length,
     problems: [...batch.rejected, ...warnings],

@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs/light.js';
 import type { Signal } from './batch.ts';
+import { FieldError } from './fields.ts';
 
 /** The one type whose fields exclude each other: protobufjs then tells an empty text from none. */
 const oneOf = 'AnyValue';
@@ -75,20 +76,70 @@ const root = protobuf.Root.fromJSON({
   ),
 });
 
-const requests: Record<Signal, protobuf.Type> = {
-  traces: root.lookupType('TracesRequest'),
-  logs: root.lookupType('LogsRequest'),
-};
-
 /**
- * An export request in the shape of OTLP's JSON form, with ids and other bytes as bytes.
+ * An export request in the shape of OTLP's JSON form, with ids and other bytes as bytes. Of one that is malformed in places the
+ * rest is kept: a part that cannot be read is a {@link FieldError} in its place.
  *
- * @throws {Error} when the bytes are no such message
+ * @throws {Error} when nothing can be read
  */
 export function decodeRequest(body: Uint8Array, signal: Signal): Record<string, unknown> {
-  const type = requests[signal];
-  return type.toObject(type.decode(body), { longs: String });
+  try {
+    return decode(levels[signal][0]!, body);
+  } catch (error) {
+    const salvaged = salvage(levels[signal], body);
+    if (salvaged instanceof FieldError) throw error;
+    return salvaged;
+  }
 }
+
+type Decoded = Record<string, unknown>;
+
+function decode(type: string, body: Uint8Array): Decoded {
+  const found = root.lookupType(type);
+  return found.toObject(found.decode(body), { longs: String });
+}
+
+/** The messages around single spans and records, outermost first. */
+const levels: Record<Signal, readonly string[]> = {
+  traces: ['TracesRequest', 'ResourceSpans', 'ScopeSpans', 'Span'],
+  logs: ['LogsRequest', 'ResourceLogs', 'ScopeLogs', 'LogRecord'],
+};
+
+/** Reads field by field what is malformed as a whole, down to single items. */
+function salvage([type, ...inner]: readonly string[], body: Uint8Array): Decoded | FieldError {
+  try {
+    return decode(type!, body);
+  } catch (error) {
+    if (inner.length === 0) return new FieldError(`it is malformed: ${(error as Error).message}`);
+  }
+  const fields = Object.entries(types[type!]!);
+  const message: Decoded = {};
+  let read = 0;
+  const reader = protobuf.Reader.create(body);
+  try {
+    while (reader.pos < reader.len) {
+      const tag = reader.uint32();
+      const [name, [kind]] = fields.find(([, [, id]]) => id === tag >>> 3) ?? ['', ['', 0]];
+      if (name === '' || (tag & 7) !== lengthDelimited) {
+        reader.skipType(tag & 7);
+      } else if (kind === `*${inner[0]}`) {
+        const item = salvage(inner, reader.bytes());
+        message[name] = [...((message[name] as unknown[] | undefined) ?? []), item];
+        if (!(item instanceof FieldError)) read += 1;
+      } else {
+        message[name] = salvage([kind], reader.bytes());
+      }
+    }
+  } catch (error) {
+    const rest = new FieldError(`the rest is malformed: ${(error as Error).message}`);
+    const items = fields.find(([, [kind]]) => kind === `*${inner[0]}`)![0];
+    message[items] = [...((message[items] as unknown[] | undefined) ?? []), rest];
+  }
+  return read > 0 ? message : new FieldError('nothing in it can be read');
+}
+
+/** Wire type of texts, bytes and messages. */
+const lengthDelimited = 2;
 
 export function encodeAnswer(type: 'Answer' | 'Failure', content: Record<string, unknown>): Uint8Array {
   const found = root.lookupType(type);
