@@ -19,7 +19,7 @@ module.exports = {
     only('rollouts-layer', 'rollouts', ['store']),
     only('tracing-layer', 'tracing', ['store']),
     only('metrics-layer', 'metrics', []),
-    only('algorithms-layer', 'algorithms', ['samples', 'store', 'engines', 'metrics']),
+    only('algorithms-layer', 'algorithms', ['samples', 'store', 'engines', 'metrics', 'tracing']),
     only('server-layer', 'server', ['store', 'gateway', 'tracing', 'upstreams', 'engines']),
     {
       name: 'samples-no-io',

@@ -1,6 +1,7 @@
 import type { Episode } from '../../samples/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Rollout, RolloutRequest } from '../../store/types.ts';
+import { listNamedCalls } from '../../tracing/index.ts';
 import type { TrainInput } from './run.ts';
 
 /** Has the rollouts run and reads back what they left, in the order of the requests. */
@@ -40,7 +41,7 @@ async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
     attempts: await Promise.all(
       attempts.map(async (attempt) => ({
         attempt,
-        calls: await store.listCalls(attempt.id),
+        calls: await listNamedCalls(store, attempt.id),
         // A late one is kept and never counted.
         rewards: (await store.listRewards(attempt.id)).filter(({ late }) => late !== true),
       })),
