@@ -3,6 +3,7 @@
  * without any dependency, does nothing outside of a run, and never throws into the agent.
  * It must not import from Node: everything of the platform is asked for when it is first used.
  */
+export { type AgentsProcessor, createAgentsProcessor } from './agents-processor.ts';
 export {
   type EmitOptions,
   emitAnnotation,
