@@ -190,6 +190,7 @@ describe('the name of an agent', () => {
     expect(calls).toEqual(before);
     const own = [callOf('a', 100, 'x', { agentName: 'by path' }), callOf('b', 200, 'y')];
     expect(nameCalls(own, spans).map(({ agentName }) => agentName)).toEqual(['by path', 'critic']);
+    expect(joinCalls(own, spans).calls.map(({ agentName }) => agentName)).toEqual(['by path', 'critic']);
   });
 
   it('needs no spans', () => {
