@@ -18,6 +18,8 @@ export interface SessionOptions {
   attemptNumber?: number;
   /** Seeds the attempt's calls; `null` draws a seed for each. */
   seed: number | null;
+  /** The place of the next call, for an attempt that goes on after a restart. Default 0. */
+  firstSequence?: number;
   /** `serve`: calls that belong to no rollout. */
   mode: RolloutMode | 'serve';
   sampling?: SessionSampling;
@@ -42,7 +44,7 @@ export class Session {
   readonly #seed: number | null;
   readonly #drawSeed: () => number;
   readonly #calls = new Set<{ abort: AbortController; ended: Promise<void> }>();
-  #sequence = 0;
+  #sequence: number;
   #closed = false;
 
   constructor(options: SessionOptions, { drawSeed, now }: { drawSeed: () => number; now: () => number }) {
@@ -54,6 +56,7 @@ export class Session {
     this.agentName = options.agentName ?? null;
     this.recorded = options.recorded ?? true;
     this.budget = new Budget(options.budget ?? {}, now);
+    this.#sequence = options.firstSequence ?? 0;
     this.#seed = options.seed;
     this.#drawSeed = drawSeed;
   }

@@ -4,7 +4,7 @@ import { RequestError } from '../gateway/index.ts';
 /** The model calls that have not been answered yet: aborted one by one when their client leaves, all when the server must go. */
 export class CallsUnderWay {
   readonly #calls = new Set<AbortController>();
-  #whenNone: (() => void) | null = null;
+  readonly #whenNone: (() => void)[] = [];
 
   get count(): number {
     return this.#calls.size;
@@ -22,7 +22,8 @@ export class CallsUnderWay {
     response.once('close', () => {
       if (!response.writableFinished) abort.abort(clientLeft());
       this.#calls.delete(abort);
-      if (this.#calls.size === 0) this.#whenNone?.();
+      if (this.#calls.size > 0) return;
+      for (const tell of this.#whenNone.splice(0)) tell();
     });
     return abort;
   }
@@ -33,9 +34,7 @@ export class CallsUnderWay {
     const timer = setTimeout(() => {
       for (const abort of this.#calls) abort.abort(shuttingDown());
     }, graceMs);
-    await new Promise<void>((resolve) => {
-      this.#whenNone = resolve;
-    });
+    await new Promise<void>((resolve) => this.#whenNone.push(resolve));
     clearTimeout(timer);
   }
 }

@@ -79,4 +79,12 @@ describe('CallsUnderWay', () => {
     expect(calls.begin(response).signal.aborted).toBe(true);
     await calls.drain(60_000);
   });
+
+  it('tells everybody who waits', async () => {
+    const calls = new CallsUnderWay();
+    calls.begin(response);
+    const draining = [calls.drain(60_000), calls.drain(60_000)];
+    client.destroy();
+    await Promise.all(draining);
+  });
 });

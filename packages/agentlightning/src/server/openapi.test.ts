@@ -33,7 +33,8 @@ describe('/openapi.json', () => {
     );
     expect(asked.length).toBeGreaterThan(12);
     for (const [method, path] of asked) {
-      const url = `${gateway.server.url}${path.replace('{call}', 'policy:generateContent')}`;
+      const call = method === 'get' ? 'policy' : 'policy:generateContent';
+      const url = `${gateway.server.url}${path.replace('{call}', call).replace('{model}', 'policy')}`;
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       const response = await fetch(url, { method, headers, ...(method === 'post' ? { body: '{}' } : {}) });
       const body = await response.text();

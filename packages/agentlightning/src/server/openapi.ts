@@ -68,7 +68,14 @@ export function describeServer(dialects: readonly Dialect[], { store = false }: 
 function modelPaths(dialects: readonly Dialect[]): Record<string, object> {
   const paths: Record<string, object> = {
     '/v1/models': { get: { ...answered('The models that may be called.'), operationId: 'listModels' } },
+    '/v1/models/{model}': {
+      get: { ...answered('One of them.'), operationId: 'getModel', parameters: [parameter('model')] },
+    },
     '/v1beta/models': { get: { ...answered('The same as Gemini lists them.'), operationId: 'listGeminiModels' } },
+    // OpenAPI knows a path by its shape, so this is the one that Gemini's calls are posted to.
+    '/v1beta/models/{call}': {
+      get: { ...answered('One of them.'), operationId: 'getGeminiModel', parameters: [parameter('call')] },
+    },
     '/v1/embeddings': {
       post: {
         ...posted(['model', 'input']),
@@ -81,10 +88,10 @@ function modelPaths(dialects: readonly Dialect[]): Record<string, object> {
     // `/v1/v1/…` is for clients that double it, and no path of its own.
     for (const path of below.filter((each) => !each.startsWith('/v1/'))) {
       const url = path.startsWith('/v1beta/') ? path : `/v1${path}`;
-      const parameters = url.endsWith('/*')
-        ? [{ name: 'call', in: 'path', required: true, schema: { type: 'string' } }]
-        : [];
-      paths[url.replace('/*', '/{call}')] = {
+      const parameters = url.endsWith('/*') ? [parameter('call')] : [];
+      const known = url.replace('/*', '/{call}');
+      paths[known] = {
+        ...paths[known],
         post: {
           ...posted(about.required),
           ...answered(`${about.summary}. With "stream", server-sent events.`),
@@ -98,6 +105,7 @@ function modelPaths(dialects: readonly Dialect[]): Record<string, object> {
   return paths;
 }
 
+const parameter = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } });
 const idempotencyKey = {
   ...{ name: 'Idempotency-Key', in: 'header', schema: { type: 'string', minLength: 1, maxLength: 255 } },
   description: 'The same request under the same key gets the recorded answer again.',

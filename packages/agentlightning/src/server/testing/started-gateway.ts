@@ -13,6 +13,7 @@ export interface StartedGateway {
   server: Server;
   store: Store;
   sessions: Sessions;
+  routes: Routes;
   fatal: unknown[];
   /** A new attempt with its token. */
   attempt(options?: {
@@ -64,6 +65,7 @@ export async function startGateway(
     server,
     store,
     sessions,
+    routes,
     fatal,
     async attempt({ seed = 1, mode = 'train', sampling, budget = {} } = {}) {
       rollouts += 1;
