@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { registerController } from './commands/controller.ts';
 import { registerDoctor } from './commands/doctor.ts';
+import { registerExport } from './commands/export.ts';
+import { registerImport } from './commands/import.ts';
 import { registerInit } from './commands/init.ts';
 import { registerInspect } from './commands/inspect.ts';
 import { registerResume } from './commands/resume.ts';
@@ -21,5 +23,7 @@ export const commands: ((program: Command) => void)[] = [
   registerStatus,
   registerRollouts,
   registerInspect,
+  registerExport,
+  registerImport,
   registerToken,
 ];

@@ -9,15 +9,19 @@ export function storeLocation(flag: string): string {
   return isStoreUrl(flag) ? flag : resolve(flag);
 }
 
+/** @throws {UserError} `store_not_found` */
+export function assertStoreExists(location: string): void {
+  if (isStoreUrl(location) || existsSync(location)) return;
+  throw new UserError({
+    code: 'store_not_found',
+    message: `There is no store at ${describeStore(location)}.`,
+    hint: 'Give the file that `agl train` wrote with --store; by default it is .agl/store.db beside agl.config.',
+  });
+}
+
 /** Opens a store that must exist, lets `use` read it, and closes it. */
 export async function withStore<T>(location: string, use: (store: Store) => Promise<T>): Promise<T> {
-  if (!isStoreUrl(location) && !existsSync(location)) {
-    throw new UserError({
-      code: 'store_not_found',
-      message: `There is no store at ${describeStore(location)}.`,
-      hint: 'Give the file that `agl train` wrote with --store; by default it is .agl/store.db beside agl.config.',
-    });
-  }
+  assertStoreExists(location);
   const store = await openStore(location);
   try {
     return await use(store);

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { AgentLightningError } from '../errors.ts';
 import { commands } from './commands.ts';
 import { exitCodes, explain } from './failure.ts';
 
@@ -22,6 +23,10 @@ try {
     process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
   } else {
     process.stderr.write(explain(error));
-    process.exitCode = exitCodes.failed;
+    process.exitCode = isInterruption(error) ? exitCodes.interrupted : exitCodes.failed;
   }
+}
+
+function isInterruption(error: unknown): boolean {
+  return AgentLightningError.isInstance(error) && error.code === 'interrupted';
 }

@@ -1,13 +1,16 @@
+import { type ArchiveDatabase, ArchiveError } from './archive/index.ts';
 import { StoreError } from './errors.ts';
 import { describeHttpLocation, openHttpLocation } from './http/index.ts';
 import { describeLocation } from './postgres/location.ts';
-import { openSqliteStore } from './sqlite/index.ts';
+import { openSqliteStore, openSqliteTables } from './sqlite/index.ts';
 import type { Store } from './store.ts';
 
 interface Backend {
   /** As in a URL, with the colon; null: a path. */
   protocols: readonly string[] | null;
   open(location: string): Promise<Store>;
+  /** The tables, to export and import them. */
+  openTables(location: string, mode: 'read' | 'write'): Promise<ArchiveDatabase>;
   /** Without secrets. */
   describe(location: string): string;
 }
@@ -18,14 +21,27 @@ const backends: readonly Backend[] = [
     protocols: ['postgres:', 'postgresql:'],
     // Loaded when it is asked for: most runs need no driver.
     open: async (url) => (await import('./postgres/index.ts')).openPostgresStore({ url }),
+    openTables: async (url) => (await import('./postgres/index.ts')).openPostgresTables(url),
     describe: describeLocation,
   },
   {
     protocols: ['http:', 'https:'],
     open: async (url) => openHttpLocation(url),
+    openTables: async (url) => {
+      throw new ArchiveError({
+        code: 'no_database',
+        message: `Archives are made where the database is, and ${describeHttpLocation(url)} is a server in front of it.`,
+        hint: 'Give the file or the postgres://… URL that the server has; a file may be exported while the server uses it.',
+      });
+    },
     describe: describeHttpLocation,
   },
-  { protocols: null, open: (path) => openSqliteStore({ path }), describe: (path) => path },
+  {
+    protocols: null,
+    open: (path) => openSqliteStore({ path }),
+    openTables: async (path, mode) => openSqliteTables(path, mode),
+    describe: (path) => path,
+  },
 ];
 
 /**
@@ -34,6 +50,15 @@ const backends: readonly Backend[] = [
  */
 export async function openStore(location: string): Promise<Store> {
   return await backendOf(location).open(location);
+}
+
+/**
+ * The tables of a store, for `exportArchive` (`read`: beside whoever has it open) and `importArchive` (`write`).
+ *
+ * @throws {StoreError} as {@link openStore}; {@link ArchiveError} `no_database` for an address of a server
+ */
+export async function openTables(location: string, mode: 'read' | 'write'): Promise<ArchiveDatabase> {
+  return await backendOf(location).openTables(location, mode);
 }
 
 /** For people and for what is kept of a run: without secrets. */

@@ -2,6 +2,6 @@
  * The store: tasks, rollouts, attempts, calls, rewards, policy versions, checkpoints; the only contract between the side
  * that runs agents and the side that learns. It must not know gateways, runners, engines or algorithms.
  */
-export { describeStore, isStoreUrl, openStore } from './backends.ts';
+export { describeStore, isStoreUrl, openStore, openTables } from './backends.ts';
 export { openHttpStore, storeKey } from './http/index.ts';
 export { openMemoryStore, openSqliteStore } from './sqlite/index.ts';

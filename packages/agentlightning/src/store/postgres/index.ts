@@ -3,4 +3,4 @@
  * It must not know what the tables mean to anybody: that is sql/.
  */
 export { describeLocation } from './location.ts';
-export { openPostgresStore } from './open.ts';
+export { openPostgresStore, openPostgresTables } from './open.ts';

@@ -1,6 +1,7 @@
 import { CompiledQuery, HandleEmptyInListsPlugin, Kysely, replaceWithNoncontingentExpression, sql } from 'kysely';
 import pg from 'pg';
 import { uuidv7 } from 'uuidv7';
+import type { ArchiveDatabase } from '../archive/index.ts';
 import { SqlStore, type StoreSchema } from '../sql/index.ts';
 import type { Store } from '../store.ts';
 import { channelOf, postgresAccess, rolloutsChanged } from './access.ts';
@@ -45,26 +46,15 @@ const keepTokensFor = '1 hour';
  * @throws {StoreError} `store_unavailable`, `schema_too_new`, `not_a_store`
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, ids = uuidv7, connections = 8, outageMs = 120_000, recheckMs = 5000, listen = true } = options;
-  const { connectionString, schema, name } = parseLocation(url);
-  const config: pg.ClientConfig = {
-    connectionString,
-    application_name: 'agentlightning',
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    types: parsers,
-  };
-  const db = connect(config, { schema, connections });
+  const { ids = uuidv7, recheckMs = 5000, listen = true } = options;
+  const { db, access, patience, sender, config, schema, name } = await openTables(options);
   const clock = new ServerClock();
-  const patience = new Patience({ name, outageMs });
   try {
-    await waitForStart(() => migrate(db, { schema, name }));
     await clock.synchronise(db);
   } catch (error) {
     await db.destroy();
     throw translateDriverError(error, name);
   }
-  const sender = uuidv7();
 
   const watch = (onHint: (rollouts: boolean) => void): (() => void) => {
     const hints = new Hints(onHint, hintIntervalMs);
@@ -86,14 +76,51 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     };
   };
 
-  return new SqlStore({
-    access: postgresAccess({ db, patience, schema, sender, ids: uuidv7 }),
+  return new SqlStore({ access, name, clock: options.clock ?? clock.read, ids, watch, close: () => db.destroy() });
+}
+
+/** The tables alone, for export and import: reads of one moment, and transactions. @throws {StoreError} as {@link openPostgresStore} */
+export async function openPostgresTables(url: string): Promise<ArchiveDatabase> {
+  const { db, access, patience, name } = await openTables({ url, connections: 1 });
+  return {
     name,
-    clock: options.clock ?? clock.read,
-    ids,
-    watch,
-    close: () => db.destroy(),
-  });
+    // Not run again after an outage: what was read has gone somewhere already.
+    snapshot: async (work) => {
+      try {
+        return await db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
+      } catch (error) {
+        throw translateDriverError(error, name);
+      }
+    },
+    write: access.write,
+    close: async () => {
+      patience.end();
+      await db.destroy();
+    },
+  };
+}
+
+/** Connected and migrated. */
+async function openTables({ url, connections = 8, outageMs = 120_000 }: PostgresStoreOptions) {
+  const { connectionString, schema, name } = parseLocation(url);
+  const config: pg.ClientConfig = {
+    connectionString,
+    application_name: 'agentlightning',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    types: parsers,
+  };
+  const db = connect(config, { schema, connections });
+  try {
+    await waitForStart(() => migrate(db, { schema, name }));
+  } catch (error) {
+    await db.destroy();
+    throw translateDriverError(error, name);
+  }
+  const sender = uuidv7();
+  const patience = new Patience({ name, outageMs });
+  const access = postgresAccess({ db, patience, schema, sender, ids: uuidv7 });
+  return { db, access, patience, sender, config, schema, name };
 }
 
 function connect(

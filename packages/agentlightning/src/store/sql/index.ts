@@ -3,7 +3,7 @@
  * It must not know which database it talks to: files, drivers, connections and migrations belong to sqlite/ and postgres/.
  */
 export { type Access, directAccess } from './access.ts';
-export { announcedKinds, writeChanges } from './changes.ts';
+export { announce, announcedKinds, writeChanges } from './changes.ts';
 export { type Migration, pendingMigrations } from './migration.ts';
 export type { StoreSchema } from './schema.ts';
 export { SqlStore } from './sql-store.ts';

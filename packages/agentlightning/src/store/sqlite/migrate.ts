@@ -19,6 +19,16 @@ export function assertStoreOrEmpty(database: Database, path: string): void {
   });
 }
 
+/** Whether this version's schema is there. @throws {StoreError} `schema_too_new` */
+export function isUpToDate(database: Database, path: string): boolean {
+  if (query(database, "select 1 from sqlite_schema where name = 'schema_migrations'").length === 0) return false;
+  return pendingMigrations(migrations, { applied: appliedTo(database), store: path }).length === 0;
+}
+
+function appliedTo(database: Database): string[] {
+  return query<{ name: string }>(database, 'select name from schema_migrations').map(({ name }) => name);
+}
+
 /**
  * One transaction: a killed process leaves the file as it was.
  *
@@ -31,8 +41,7 @@ export function migrate(database: Database, { path, now }: { path: string; now: 
       pragma application_id = ${applicationId};
       create table if not exists schema_migrations (name text primary key, applied_at integer not null) strict;
     `);
-    const applied = query<{ name: string }>(database, 'select name from schema_migrations').map(({ name }) => name);
-    for (const migration of pendingMigrations(migrations, { applied, store: path })) {
+    for (const migration of pendingMigrations(migrations, { applied: appliedTo(database), store: path })) {
       database.exec(migration.sql);
       query(database, 'insert into schema_migrations (name, applied_at) values (?, ?)', migration.name, now);
     }

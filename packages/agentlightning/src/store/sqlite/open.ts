@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Kysely } from 'kysely';
 import { uuidv7 } from 'uuidv7';
+import type { ArchiveDatabase } from '../archive/index.ts';
 import { StoreError } from '../errors.ts';
 import { directAccess, SqlStore, type StoreSchema } from '../sql/index.ts';
 import type { Store } from '../store.ts';
 import { sqliteDialect } from './dialect.ts';
 import { translateDriverError, translating } from './driver-errors.ts';
-import { assertStoreOrEmpty, migrate } from './migrate.ts';
+import { assertStoreOrEmpty, isUpToDate, migrate } from './migrate.ts';
 import { type OwnerLock, takeOwnership } from './owner-lock.ts';
 import type { Database } from './statements.ts';
 
@@ -96,6 +97,56 @@ export function sqliteStoreOver(options: SqliteStoreOptions & OpenDatabase): Sto
     ids,
     close: async () => translating(path, close),
   });
+}
+
+/**
+ * The tables alone, for export and import. `read` leaves the file to its owner and reads along; `write` owns it meanwhile.
+ *
+ * @throws {StoreError} as {@link openSqliteStore}
+ */
+export function openSqliteTables(path: string, mode: 'read' | 'write'): ArchiveDatabase {
+  const opened = (mode === 'read' ? openForReading(path) : null) ?? openDatabase({ path, now: Date.now() });
+  return sqliteTablesOver({ path, ...opened });
+}
+
+export function sqliteTablesOver({
+  path,
+  database,
+  owner,
+}: {
+  path: string;
+  database: Database;
+  /** Null: opened for reading alone. */
+  owner: OwnerLock | null;
+}): ArchiveDatabase {
+  const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path }) });
+  return {
+    name: path,
+    snapshot: (work) => db.transaction().execute(work),
+    write: directAccess(db).write,
+    close: async () =>
+      translating(path, () => {
+        if (owner) closeDatabase(database);
+        else database.close();
+        owner?.release();
+      }),
+  };
+}
+
+/** Null when its schema is of an earlier version, which only its owner may change. */
+function openForReading(path: string): { database: Database; owner: null } | null {
+  const database = translating(path, () => new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
+  try {
+    return translating(path, () => {
+      assertStoreOrEmpty(database, path);
+      if (isUpToDate(database, path)) return { database, owner: null };
+      database.close();
+      return null;
+    });
+  } catch (error) {
+    if (database.isOpen) database.close();
+    throw error;
+  }
 }
 
 /**

@@ -5,4 +5,5 @@
 export { type Child, startProgram } from './child.ts';
 export { callOf, crash, enqueue, leaseOf, seed } from './fixtures.ts';
 export { ManualClock, type StoreHarness } from './harness.ts';
+export { populate, type RandomStore, randomStores } from './random-store.ts';
 export { describeStore } from './store-contract.ts';
