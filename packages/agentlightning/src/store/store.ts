@@ -22,6 +22,7 @@ import type {
   Checkpoint,
   Claim,
   Lease,
+  NewResource,
   PolicyVersion,
   ReportedSpan,
   Resource,
@@ -150,10 +151,10 @@ export interface Store {
   /** Of one run, by step. */
   queryCheckpoints(query: { runId: string } & PageRequest): Promise<Page<Checkpoint>>;
 
-  /** A new version of the name, or the one that has this very content already; that one is the latest then. */
-  addResource(resource: Pick<Resource, 'name' | 'kind' | 'content'>): Promise<Resource>;
+  /** A new version of the name, or the one that has this very content already; that one is the latest then, unless it is a draft. */
+  addResource(resource: NewResource): Promise<Resource>;
   getResource(name: string, version: number): Promise<Resource | null>;
-  /** Of all names, or of these; a name without any version is left out. By name. */
+  /** Of all names, or of these; a name that has drafts alone is left out. By name. */
   latestResources(names?: string[]): Promise<Resource[]>;
   queryResources(query: ResourceFilter & PageRequest): Promise<Page<Resource>>;
 

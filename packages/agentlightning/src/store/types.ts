@@ -231,6 +231,12 @@ export interface Resource {
   createdAt: number;
 }
 
+/** What is given to add a version. */
+export interface NewResource extends Pick<Resource, 'name' | 'kind' | 'content'> {
+  /** True: something to be tried. It can be pinned, and it does not become the latest one that others take. */
+  draft?: boolean;
+}
+
 /** Whoever claims rollouts. */
 export interface Worker {
   id: string;

@@ -235,7 +235,10 @@ const checkpointShape = { runId: id, step: whole, path: text, policyVersion: who
 export const newCheckpoint = z.strictObject({ ...checkpointShape, policy: text });
 export const checkpoint = z.object({ ...checkpointShape, createdAt: number }) satisfies z.ZodType<Checkpoint>;
 
-export const newResource = z.strictObject({ name: text, kind: resourceKind, content: jsonObject });
+export const newResource = z.strictObject({
+  ...{ name: text, kind: resourceKind, content: jsonObject },
+  draft: z.exactOptional(z.boolean()),
+});
 export const resource = z.object({
   ...{ name: text, version: number, kind: resourceKind, content: jsonObject, hash: text },
   createdAt: number,

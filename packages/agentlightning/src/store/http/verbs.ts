@@ -308,7 +308,7 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
     about: 'A new version of a resource, or the one that has this content already.',
     request: things.newResource,
     response: things.resource,
-    ask: ({ name, kind, content }) => ({ name, kind, content }),
+    ask: ({ name, kind, content, draft }) => ({ name, kind, content, ...(draft === undefined ? {} : { draft }) }),
     run: (store, resource) => store.addResource(resource),
   }),
   getResource: reading('controller', {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { NotFoundError } from '../errors.ts';
 import type { Page, PageRequest, ResourceFilter } from '../queries.ts';
-import type { Json, Resource, ResourceVersions } from '../types.ts';
+import type { Json, NewResource, Resource, ResourceVersions } from '../types.ts';
 import { announce } from './changes.ts';
 import { pageBounds, toPage } from './pages.ts';
 import { fromJson, toJson } from './rows.ts';
@@ -10,10 +10,13 @@ import type { ResourceTable, StoreSchema } from './schema.ts';
 
 type Database = Kysely<StoreSchema>;
 
-/** Equal content is one version, and the one added last is the latest: going back to an earlier prompt makes no new one. */
+/**
+ * Equal content is one version, and the one added last is the latest: going back to an earlier prompt makes no new one.
+ * Places in the order of announcements are unique; drafts take theirs below 0.
+ */
 export async function addResource(
   db: Database,
-  { name, kind, content }: Pick<Resource, 'name' | 'kind' | 'content'>,
+  { name, kind, content, draft = false }: NewResource,
   now: number,
 ): Promise<Resource> {
   const row = await db
@@ -24,11 +27,15 @@ export async function addResource(
       kind,
       content: toJson(content),
       hash: contentHash({ kind, content }),
-      announced: sql<number>`(select coalesce(max(announced), 0) + 1 from resources)`,
+      announced: draft
+        ? sql<number>`(select case when min(announced) < 0 then min(announced) - 1 else -1 end from resources)`
+        : sql<number>`(select case when max(announced) > 0 then max(announced) + 1 else 1 end from resources)`,
       created_at: now,
     })
     .onConflict((conflict) =>
-      conflict.columns(['name', 'hash']).doUpdateSet((eb) => ({ announced: eb.ref('excluded.announced') })),
+      conflict
+        .columns(['name', 'hash'])
+        .doUpdateSet((eb) => ({ announced: eb.ref(draft ? 'resources.announced' : 'excluded.announced') })),
     )
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -54,6 +61,7 @@ export async function latestResources(db: Database, names?: string[]): Promise<R
       eb
         .selectFrom('resources as all')
         .select((each) => each.fn.max<number>('all.announced').as('latest'))
+        .where('all.announced', '>', 0)
         .groupBy('all.name'),
     )
     .orderBy('name');

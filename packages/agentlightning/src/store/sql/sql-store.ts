@@ -27,6 +27,7 @@ import type {
   Checkpoint,
   Claim,
   Lease,
+  NewResource,
   PolicyVersion,
   ReportedSpan,
   Resource,
@@ -288,7 +289,7 @@ export class SqlStore implements Store {
     return this.#read((db) => queryCheckpoints(db, query));
   }
 
-  addResource(resource: Pick<Resource, 'name' | 'kind' | 'content'>): Promise<Resource> {
+  addResource(resource: NewResource): Promise<Resource> {
     return this.#write((db) => addResource(db, resource, this.#now()));
   }
 

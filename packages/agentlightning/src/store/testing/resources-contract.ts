@@ -39,6 +39,27 @@ export function describeResources(open: OpenHarness): void {
     );
 
     it(
+      'leave a draft out of what is latest, until it is added for good',
+      storeTest(open, async ({ store, reopen }) => {
+        const draft = (text: string) => store.addResource({ ...prompt(text), draft: true });
+        expect(await draft('a')).toMatchObject({ version: 1 });
+        expect(await draft('b')).toMatchObject({ version: 2 });
+        expect(await draft('a')).toMatchObject({ version: 1 });
+        expect(await store.latestResources()).toEqual([]);
+        await store.addResource(prompt('c'));
+        await draft('d');
+        expect(await draft('c')).toMatchObject({ version: 3 });
+        const reopened = await reopen();
+        expect(await reopened.latestResources()).toMatchObject([{ version: 3 }]);
+        expect((await reopened.queryResources({ name: 'prompt' })).items).toHaveLength(4);
+        const { attempt } = await claimOne(reopened, { resources: { prompt: 2 } });
+        expect(attempt.resources).toEqual({ prompt: 2 });
+        await reopened.addResource(prompt('b'));
+        expect(await reopened.latestResources()).toMatchObject([{ version: 2 }]);
+      }),
+    );
+
+    it(
       'are fixed for an attempt when it is claimed, and by the rollout when it names them',
       storeTest(open, async ({ store }) => {
         await store.addResource(prompt('a'));
