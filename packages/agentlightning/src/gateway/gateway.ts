@@ -6,6 +6,7 @@ import type { AnswerHead, Dialect, DialectStream, EarlierCall, TokenCount } from
 import { type Given, streamAgain } from './given.ts';
 import { type CallObserver, observation } from './observation.ts';
 import { type Problem, problemOf } from './problem.ts';
+import type { Prompts } from './prompts.ts';
 import { type CallHead, callRecord } from './recording.ts';
 import { RequestError } from './request-error.ts';
 import type { Route, Routes } from './routes.ts';
@@ -16,6 +17,8 @@ export interface GatewayOptions {
   routes: Routes;
   /** Null: sessions that want a record get no answer. */
   store: Pick<Store, 'recordCall' | 'listCalls'> | null;
+  /** Absent: no system prompt is replaced. */
+  prompts?: Pick<Prompts, 'replaceMarked'> | undefined;
   newId: () => string;
   /** UTC milliseconds. */
   now: () => number;
@@ -86,7 +89,7 @@ export class Gateway {
   /** A request that comes again under its idempotency key gets the answer of the first one. */
   async #once(call: ModelCall): Promise<void> {
     const { idempotencyKey: key, session, path, body } = call;
-    const run = async () => this.#run(call, this.#prepare(call, await this.#earlierCalls(call)));
+    const run = async () => this.#run(call, await this.#prepare(call, await this.#earlierCalls(call)));
     if (key === null) {
       await run();
       return;
@@ -115,18 +118,20 @@ export class Gateway {
     sink.json(200, JSON.stringify(count.answer(promptTokens)), {});
   }
 
-  #prepare({ dialect, body, path, session, agentName }: ModelCall, earlier: EarlierCall[]): Prepared {
+  async #prepare({ dialect, body, path, session, agentName }: ModelCall, earlier: EarlierCall[]): Promise<Prepared> {
     const asked = dialect.parse({ body, path, earlier });
     const route = this.#options.routes.resolve(asked.model, session.mode);
     session.budget.admit();
     const startedAt = this.#options.now();
     const { sequence, seed } = session.nextCall();
-    const { turn, overridden } = enforceSampling(asked, {
+    const marked = await this.#options.prompts?.replaceMarked(session, asked);
+    const { turn, overridden } = enforceSampling(marked?.turn ?? asked, {
       mode: session.mode,
       sampling: session.sampling,
       policy: route.upstream.policy,
       seed,
     });
+    Object.assign(overridden, marked?.overridden);
     if (asked.model !== route.alias) overridden.model = asked.model;
     const id = this.#options.newId();
     const request = body as JsonObject;

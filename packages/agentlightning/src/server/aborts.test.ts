@@ -165,7 +165,8 @@ describe('a call that fails', () => {
   it.each([true, false])('is never answered when it cannot be recorded (streamed: %s)', async (stream) => {
     const full = new StoreError({ code: 'disk_full', message: 'The disk is full.' });
     const fail = () => Promise.reject(full);
-    const store = { recordCall: fail, listCalls: fail, addReward: fail, addSpans: fail };
+    const reading = { getAttempt: fail, getResource: fail, latestResources: fail };
+    const store = { recordCall: fail, listCalls: fail, addReward: fail, addSpans: fail, ...reading };
     const { client } = await attemptOf(
       scriptedEngine(() => say('ok')),
       { store },

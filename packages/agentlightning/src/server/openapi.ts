@@ -131,6 +131,12 @@ function ownPaths(): Record<string, object> {
   return {
     '/v1/traces': received('traces'),
     '/v1/logs': received('logs'),
+    '/agl/v1/prompts': {
+      get: { ...answered('The prompts of the attempt, or the latest ones.'), operationId: 'listPrompts' },
+    },
+    '/agl/v1/prompts/{name}': {
+      get: { ...answered('One of them.'), operationId: 'getPrompt', parameters: [parameter('name')] },
+    },
     '/agl/v1/rewards': {
       post: {
         summary: 'A reward that an agent gives its own attempt.',

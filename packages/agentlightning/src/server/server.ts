@@ -9,10 +9,12 @@ import {
   dialects,
   Gateway,
   type Problem,
+  Prompts,
   RequestError,
   type Routes,
   type Sessions,
 } from '../gateway/index.ts';
+import type { Replacement } from '../prompts/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Json } from '../store/types.ts';
 import { type CallMetrics, createCallMetrics } from './call-metrics.ts';
@@ -23,15 +25,22 @@ import { type Log, refusal } from './log.ts';
 import { mountEmbeddings } from './mount-embeddings.ts';
 import { mountGateway, sessionOf } from './mount-gateway.ts';
 import { mountOperations } from './mount-operations.ts';
+import { mountPrompts } from './mount-prompts.ts';
 import { mountStore } from './mount-store.ts';
 import { mountTracing } from './mount-tracing.ts';
 import { describeServer } from './openapi.ts';
 
 const maxBodyBytes = 32 * 1024 * 1024;
 
+/** What agents do with the store, by way of the server. */
+type ServedStore = Pick<
+  Store,
+  'recordCall' | 'listCalls' | 'addReward' | 'addSpans' | 'getAttempt' | 'getResource' | 'latestResources'
+>;
+
 export interface ServerOptions {
   /** Null: only calls of an unrecorded `serve` session are answered. */
-  store: Pick<Store, 'recordCall' | 'listCalls' | 'addReward' | 'addSpans'> | null;
+  store: ServedStore | null;
   /** The store that others reach under `/agl/v1/store`, with keys of its scopes. Absent: none. */
   storeApi?: Store;
   sessions: Sessions;
@@ -48,6 +57,8 @@ export interface ServerOptions {
    * without a key from this machine. They are recorded under `attempt` when it is given.
    */
   serve?: { attempt?: { attemptId: string; rolloutId: string }; open?: boolean };
+  /** System prompts that prompts of the store are put in place of. Default: none. */
+  replacements?: readonly Replacement[];
   log?: Log;
   /** For receiving a whole request, head and body. Default 2 minutes. */
   requestTimeoutMs?: number;
@@ -142,10 +153,12 @@ function mount(
     if (closing()) return ['The server is shutting down.'];
     return [...(unwritable === null ? [] : [unwritable]), ...(await routes.obstacles())];
   };
-  const { pingMs } = options;
+  const { pingMs, replacements = [] } = options;
+  const prompts = store === null ? null : new Prompts({ store, replacements });
   const gateway = new Gateway({
     routes,
     store,
+    prompts: prompts ?? undefined,
     onFatal,
     newId,
     now,
@@ -156,6 +169,7 @@ function mount(
   const mounted = { gateway, dialects, routes, access, callsUnderWay, closing };
   mountGateway(app, mounted);
   mountEmbeddings(app, mounted, chat);
+  mountPrompts(app, { prompts, sessionOf: (request) => sessionOf({ access }, request) });
   if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, sessions, keys, adminKey, onRefused });
   app.get('/openapi.json', () => describeServer(dialects, { store: options.storeApi !== undefined }));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });

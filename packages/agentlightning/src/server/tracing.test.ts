@@ -257,7 +257,8 @@ describe('the OTLP receiver', () => {
     await gateway.close();
     const full = new StoreError({ code: 'disk_full', message: 'The disk is full.' });
     const fail = () => Promise.reject(full);
-    const store = { recordCall: fail, listCalls: fail, addReward: fail, addSpans: fail };
+    const reading = { getAttempt: fail, getResource: fail, latestResources: fail };
+    const store = { recordCall: fail, listCalls: fail, addReward: fail, addSpans: fail, ...reading };
     gateway = await startGateway(
       scriptedEngine(() => []),
       { store },

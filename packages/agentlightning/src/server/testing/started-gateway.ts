@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type BudgetLimits, type Route, Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
-import type { RolloutMode } from '../../store/types.ts';
+import type { ResourceVersions, RolloutMode } from '../../store/types.ts';
 import { createEmbeddedUpstream } from '../../upstreams/index.ts';
 import { byteModel, type ScriptedEngine } from '../../upstreams/testing/scripted-engine.ts';
 import { createServer, type Server, type ServerOptions } from '../server.ts';
@@ -21,6 +21,8 @@ export interface StartedGateway {
     mode?: RolloutMode;
     sampling?: SessionSampling;
     budget?: BudgetLimits;
+    /** That the rollout pins. */
+    resources?: ResourceVersions;
   }): Promise<OpenAttempt>;
   close(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface OpenAttempt {
 }
 
 export type GatewaySettings = Partial<
-  Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey' | 'requestTimeoutMs'>
+  Pick<ServerOptions, 'store' | 'serve' | 'log' | 'adminKey' | 'requestTimeoutMs' | 'replacements'>
 > & {
   routes?: Route[];
   /** Serve the store, too. */
@@ -67,10 +69,19 @@ export async function startGateway(
     sessions,
     routes,
     fatal,
-    async attempt({ seed = 1, mode = 'train', sampling, budget = {} } = {}) {
+    async attempt({ seed = 1, mode = 'train', sampling, budget = {}, resources = {} } = {}) {
       rollouts += 1;
       const id = `rollout-${rollouts}`;
-      const request = { runId: 'run', taskId: 'task', groupId: 'group', mode, step: 0, seed, maxAttempts: 1 };
+      const request = {
+        runId: 'run',
+        taskId: 'task',
+        groupId: 'group',
+        mode,
+        step: 0,
+        seed,
+        maxAttempts: 1,
+        resources,
+      };
       await store.enqueueRollouts([{ id, ...request }]);
       const [claim] = await store.claimRollouts({ workerId: 'worker', limit: 1, leaseMs: 60_000 });
       if (claim === undefined) throw new Error('nothing to claim');
