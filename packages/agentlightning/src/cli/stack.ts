@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine, modelFolder } from '@agentlightning/engine';
-import type { Config } from '../config/index.ts';
+import { type Config, configuredPrompts, replacementsOf } from '../config/index.ts';
 import { Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
 import { isStoreUrl, openStore } from '../store/index.ts';
@@ -25,7 +25,7 @@ export interface Stack {
 }
 
 export interface StackOptions {
-  config: Pick<Config, 'policy' | 'models' | 'seed' | 'server' | 'store' | 'runs'>;
+  config: Pick<Config, 'policy' | 'models' | 'prompts' | 'seed' | 'server' | 'store' | 'runs'>;
   /** Something broke that makes going on pointless, for instance a full disk. */
   onFatal: (error: unknown) => void;
   onWarning: (message: string) => void;
@@ -51,6 +51,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
       storeApi: store,
       sessions,
       routes: new Routes([policy, ...models], config.policy.name),
+      replacements: replacementsOf(configuredPrompts(config.prompts)),
       host: config.server.host,
       port: config.server.port,
       adminKey: adminKeyFor(isStoreUrl(config.store) ? runFolder(config, '') : config.store).key,

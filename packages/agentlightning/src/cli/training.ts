@@ -15,6 +15,7 @@ import {
 } from '../rollouts/index.ts';
 import { describeStore } from '../store/index.ts';
 import type { Checkpoint, JsonObject } from '../store/types.ts';
+import { addConfiguredPrompts } from './prompts.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
 import { loadTaskFiles } from './task-files.ts';
 
@@ -68,6 +69,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
     const kept: Config = { ...config, store: describeStore(config.store) };
     const checkpoint = request.resume ? await request.resume(stack) : null;
     if (!checkpoint) {
+      await addConfiguredPrompts(store, config);
       const { agent, grader, seed } = config;
       const notes = await runPreflight({ ...place, agent, grader, seed, tasks: tasks.train, newId: uuidv7, signal });
       for (const line of notes) note(line);

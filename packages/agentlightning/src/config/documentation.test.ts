@@ -10,9 +10,16 @@ function leaves(node: SchemaNode & { default?: unknown }, path: string): { path:
   const below = [
     ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, path)),
     ...(node.items?.properties === undefined ? [] : leaves(node.items, `${path}[]`)),
+    ...(recordOf(node) === null ? [] : leaves(recordOf(node)!, `${path}.*`)),
     ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key)),
   ];
   return below.length > 0 ? below : [{ path, fallback: node.default }];
+}
+
+/** What the values of a map are, when they are objects with fields of their own. */
+function recordOf({ additionalProperties: values }: SchemaNode): SchemaNode | null {
+  if (typeof values !== 'object') return null;
+  return values.anyOf?.some(({ properties }) => properties !== undefined) === true ? values : null;
 }
 
 it('explains every field, with its default, and no field that is gone', async () => {

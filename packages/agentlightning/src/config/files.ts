@@ -58,6 +58,8 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   if (!isHubReference(policy.model)) policy.model = resolvePath(policy.model);
   for (const model of resolved.models)
     if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
+  for (const prompt of Object.values(resolved.prompts))
+    if (typeof prompt === 'object' && 'file' in prompt) prompt.file = resolvePath(prompt.file);
   if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
   const { tls, log } = resolved.server;
   if (tls) resolved.server.tls = { cert: resolvePath(tls.cert), key: resolvePath(tls.key) };
@@ -88,6 +90,11 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ['server.tls.cert', config.server.tls?.cert, 'file'],
     ['server.tls.key', config.server.tls?.key, 'file'],
     ['policy.model', model, model?.endsWith('.gguf') === true ? 'file' : 'folder'],
+    ...Object.entries(config.prompts).map(([name, prompt]): (typeof needed)[number] => [
+      `prompts.${name}.file`,
+      typeof prompt === 'object' && 'file' in prompt ? prompt.file : undefined,
+      'file',
+    ]),
     ...config.models.map(({ tokenizer }, index): (typeof needed)[number] => [
       `models[${index}].tokenizer`,
       tokenizer,

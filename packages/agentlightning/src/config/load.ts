@@ -5,6 +5,7 @@ import { defineConfig } from './define-config.ts';
 import { ConfigError } from './errors.ts';
 import { findConfigFile, requireFiles, resolvePaths } from './files.ts';
 import { describeMistakes } from './mistakes.ts';
+import { configuredPrompts, withPromptTexts } from './prompts.ts';
 import { type Config, configSchema } from './schema.ts';
 
 export interface LoadedConfig {
@@ -26,6 +27,8 @@ export async function loadConfig(pathOrFolder: string, overrides: ConfigOverride
   const written = await evaluate(file);
   const config = parseConfig(merge(written, overrides), { source: basename(file), folder: dirname(file) });
   await requireFiles(config, basename(file));
+  config.prompts = await withPromptTexts(config.prompts);
+  configuredPrompts(config.prompts, [config.policy.name, ...config.models.map(({ alias }) => alias)]);
   return { config, file };
 }
 

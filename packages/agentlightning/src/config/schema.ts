@@ -13,6 +13,7 @@ import { agent } from './agent.ts';
 import { count, fraction, text } from './fields.ts';
 import { grader } from './grader.ts';
 import { models } from './models.ts';
+import { prompts } from './prompts.ts';
 import { server } from './server.ts';
 
 /**
@@ -113,6 +114,7 @@ export const configSchema = z.strictObject({
   grader,
   policy,
   models,
+  prompts,
   sampling: sampling.prefault({}),
   algorithm: algorithm.prefault({}),
   validation: validation.prefault({}),
