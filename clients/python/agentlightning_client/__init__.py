@@ -1,14 +1,17 @@
-"""What an agent reports about itself: rewards, messages, objects, annotations, exceptions, operations.
+"""What an agent reports about itself: rewards, messages, objects, annotations, exceptions, operations; and the prompts it runs with.
 
-Does nothing outside of a run, and never raises into the agent.
+Reporting does nothing outside of a run, and never raises into the agent.
 """
 
 from ._emit import emit_annotation, emit_exception, emit_message, emit_object, emit_reward
 from ._exporter import flush
 from ._open_telemetry import attach_opentelemetry
 from ._operation import operation
+from ._prompt import Prompt, PromptError, get_prompt
 
 __all__ = [
+    "Prompt",
+    "PromptError",
     "attach_opentelemetry",
     "emit_annotation",
     "emit_exception",
@@ -16,5 +19,6 @@ __all__ = [
     "emit_object",
     "emit_reward",
     "flush",
+    "get_prompt",
     "operation",
 ]

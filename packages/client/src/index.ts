@@ -1,6 +1,6 @@
 /**
- * What an agent reports about itself: rewards, messages, objects, annotations, exceptions, operations. Works in Node, Bun and Deno
- * without any dependency, does nothing outside of a run, and never throws into the agent.
+ * What an agent reports about itself: rewards, messages, objects, annotations, exceptions, operations; and the prompts it runs with.
+ * Works in Node, Bun and Deno without any dependency. Reporting does nothing outside of a run and never throws into the agent.
  * It must not import from Node: everything of the platform is asked for when it is first used.
  */
 export { type AgentsProcessor, createAgentsProcessor } from './agents-processor.ts';
@@ -16,3 +16,4 @@ export {
 } from './emit.ts';
 export { attachOpenTelemetry, createSpanProcessor } from './open-telemetry.ts';
 export { operation } from './operation.ts';
+export { type GetPromptOptions, getPrompt, type Prompt, PromptError } from './prompt.ts';
