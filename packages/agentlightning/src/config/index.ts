@@ -6,7 +6,7 @@
 export { defineConfig } from './define-config.ts';
 export { loadConfig, parseConfig } from './load.ts';
 export type { ModelConfig } from './models.ts';
-export { type ConfiguredPrompt, configuredPrompts, replacementsOf } from './prompts.ts';
+export { configuredPrompts, replacementsOf } from './prompts.ts';
 export type { Config, ConfigInput } from './schema.ts';
 export { compareTaskSets } from './task-overlap.ts';
 export { loadTasks } from './tasks.ts';

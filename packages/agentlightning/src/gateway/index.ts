@@ -13,7 +13,7 @@ export { covers, createKeyRing, type KeyRing, makeKey, type Scope, scopes } from
 export { type ModelForm, modelForms } from './model-lists.ts';
 export type { CallObservation } from './observation.ts';
 export { type Problem, problemOf } from './problem.ts';
-export { Prompts, type ServedPrompt } from './prompts.ts';
+export { Prompts } from './prompts.ts';
 export { RequestError } from './request-error.ts';
 export { addOwnReward } from './rewards.ts';
 export { type Route, Routes } from './routes.ts';

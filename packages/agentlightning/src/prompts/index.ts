@@ -3,7 +3,7 @@
  * Pure functions; must not know who serves a prompt, who makes it better, or where its text came from.
  */
 export { PromptError } from './errors.ts';
-export { assertPrompt, type PromptFault, type PromptFaultCode, promptFault } from './faults.ts';
+export { assertPrompt, promptFault } from './faults.ts';
 export { markedPrompt, type Replacement } from './replacement.ts';
-export { type PromptContent, promptContent, readPrompt } from './resource.ts';
+export { promptContent, readPrompt } from './resource.ts';
 export { type PromptTemplate, placeholdersOf, renderPrompt } from './template.ts';
