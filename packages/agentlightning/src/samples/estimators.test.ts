@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import vectors from '../../vectors/objectives.json' with { type: 'json' };
+import torch from '../../vectors/torch.json' with { type: 'json' };
+import verl from '../../vectors/verl.json' with { type: 'json' };
 import { type EstimatorName, estimate, estimators } from './estimators.ts';
 import { Population } from './population.ts';
 import { generalisedAdvantages, returnsToGo } from './returns.ts';
@@ -23,6 +25,18 @@ describe('estimators', () => {
     for (const [at, group] of expected.entries()) {
       for (const [member, value] of group.entries()) expect(Math.abs(found[at]![member]! - value)).toBeLessThan(1e-9);
     }
+  });
+
+  it.each(verl.advantages)('agree with verl 0.9.1: $name, $batch', ({ name, groups, advantages: expected }) => {
+    const found = advantages(name as EstimatorName, groups);
+    for (const [at, group] of expected.entries()) {
+      for (const [member, value] of group.entries()) expect(Math.abs(found[at]![member]! - value)).toBeLessThan(1e-6);
+    }
+  });
+
+  it('agree with PyTorch: maxrl', () => {
+    const found = advantages('maxrl', torch.maxrl.groups).flat();
+    for (const [at, value] of torch.maxrl.advantages.flat().entries()) expect(found[at]).toBeCloseTo(value, 9);
   });
 
   it.each(estimators.filter(({ name }) => name !== 'maxrl'))(
@@ -86,6 +100,11 @@ describe('returns', () => {
       expect(Math.abs(found.advantages[at]! - value)).toBeLessThan(1e-9);
       expect(found.returns[at]).toBeCloseTo(value + vector.values[at]!, 9);
     }
+  });
+
+  it.each(verl.gae)('equal those of verl 0.9.1: $discount, $lambda', (vector) => {
+    const { returns } = generalisedAdvantages(vector, vector);
+    for (const [at, value] of vector.returns.entries()) expect(Math.abs(returns[at]! - value)).toBeLessThan(1e-6);
   });
 
   it('refuse what is not a number or not of one length, and take nothing', () => {
