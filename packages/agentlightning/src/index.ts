@@ -1,4 +1,11 @@
 /** Agent Lightning: the library. The command line is `agl`. */
+export {
+  type Algorithm,
+  type AlgorithmContext,
+  type CommonOptions,
+  commonOptions,
+  defineAlgorithm,
+} from './algorithms/index.ts';
 export { type Config, type ConfigInput, defineConfig } from './config/index.ts';
 export { AgentLightningError, type AgentLightningErrorOptions, type ErrorCategory, UserError } from './errors.ts';
 export { openHttpStore, openMemoryStore, openSqliteStore } from './store/index.ts';

@@ -10,8 +10,11 @@ const minimal = {
 };
 
 describe('algorithms', () => {
-  it.each(Object.entries(algorithms))('%s has the defaults that a configuration gets', (name, { defaults }) => {
-    const { algorithm } = configSchema.parse({ ...minimal, algorithm: { name } });
-    expect(algorithm).toEqual({ name, ...defaults });
-  });
+  it.each(algorithms.map((each) => [each.name, each] as const))(
+    '%s has the defaults that a configuration gets',
+    (name, { options }) => {
+      const { algorithm } = configSchema.parse({ ...minimal, algorithm: { name } });
+      expect(algorithm).toEqual({ name, ...options.parse({}) });
+    },
+  );
 });

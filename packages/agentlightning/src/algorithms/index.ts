@@ -2,5 +2,15 @@
  * What makes a resource better from what the store recorded. An algorithm sees tasks, rollouts and an engine; it must
  * not know who runs the agents, how calls were recorded, or where events are shown.
  */
+export {
+  type Algorithm,
+  type AlgorithmContext,
+  type CommonOptions,
+  defineAlgorithm,
+  type OptionsSchema,
+} from './algorithm.ts';
 export { algorithms } from './algorithms.ts';
-export type { LoopOptions } from './rl/options.ts';
+export { commonOptions } from './option-fields.ts';
+export type { GrpoOptions } from './rl/options.ts';
+export type { LoopOptions } from './run/loop-options.ts';
+export { runAlgorithm } from './run/run-algorithm.ts';

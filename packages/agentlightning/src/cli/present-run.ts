@@ -1,3 +1,4 @@
+import { commonOptions } from '../algorithms/index.ts';
 import type { Config } from '../config/index.ts';
 import { AgentLightningError } from '../errors.ts';
 import { openSinks } from '../metrics/index.ts';
@@ -44,7 +45,7 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
       },
     });
     const seconds = (Date.now() - startedAt) / 1000;
-    const summary = summarise(events, config.algorithm.successThreshold);
+    const summary = summarise(events, successThreshold(config));
     if (json) process.stdout.write(`${JSON.stringify(summaryObject(config, summary, seconds))}\n`);
     else {
       const colour = process.stdout.isTTY ?? false;
@@ -127,4 +128,9 @@ function withResumeHint(error: unknown, howToResume: string): unknown {
     hint: `Free some space, then go on with: ${howToResume}`,
     cause: error.cause,
   });
+}
+
+/** Of an algorithm of the user's own as well, whose options have been checked by then. */
+function successThreshold({ algorithm }: Config): number {
+  return commonOptions.shape.successThreshold.parse(algorithm.successThreshold);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { algorithms, type LoopOptions } from '../algorithms/index.ts';
+import { type LoopOptions, runAlgorithm } from '../algorithms/index.ts';
 import type { Config } from '../config/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../rollouts/index.ts';
 import { describeStore } from '../store/index.ts';
 import type { Checkpoint, JsonObject } from '../store/types.ts';
+import { loadAlgorithm } from './load-algorithm.ts';
 import { addConfiguredPrompts } from './prompts.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
 import { loadTaskFiles } from './task-files.ts';
@@ -36,6 +37,7 @@ export interface TrainingRequest {
 export async function train(request: TrainingRequest): Promise<{ policyFolder: string }> {
   const { config, runId, note } = request;
   const tasks = await loadTaskFiles(config, note);
+  const { algorithm, options } = await loadAlgorithm(config.algorithm);
   await checkAgent(config.agent);
   await checkGrader(config.grader);
 
@@ -76,12 +78,12 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       await store.createRun({ id: runId, config: kept as unknown as JsonObject });
     }
     request.onBegun();
-    await algorithms[config.algorithm.name].train({
+    await runAlgorithm(algorithm, {
       store,
       engine,
       tasks: tasks.train,
       validationTasks: tasks.validation,
-      options: config.algorithm,
+      options,
       loop: loopOptions(config),
       runId,
       seed: config.seed,
@@ -119,7 +121,6 @@ function loopOptions({ validation, checkpoints, retries }: Config): LoopOptions 
     checkpointEvery: checkpoints.every,
     keepCheckpoints: checkpoints.keep,
     maxAttempts: retries.maxAttempts,
-    mismatchTolerance: 1e-4,
   };
 }
 

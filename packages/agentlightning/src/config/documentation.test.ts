@@ -6,9 +6,15 @@ import type { SchemaNode } from './schema-tree.ts';
 
 const page = new URL('../../../../docs/configuration.md', import.meta.url);
 
+/** Of several algorithms, those that must be named are told apart: `algorithm(sft).steps`. */
+function nameOf({ properties, required }: SchemaNode): string {
+  const name = properties?.name?.const;
+  return typeof name === 'string' && required?.includes('name') ? `(${name})` : '';
+}
+
 function leaves(node: SchemaNode & { default?: unknown }, path: string): { path: string; fallback: unknown }[] {
   const below = [
-    ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, path)),
+    ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, `${path}${nameOf(branch)}`)),
     ...(node.items?.properties === undefined ? [] : leaves(node.items, `${path}[]`)),
     ...(recordOf(node) === null ? [] : leaves(recordOf(node)!, `${path}.*`)),
     ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key)),

@@ -4,6 +4,5 @@ import { z } from 'zod';
 export const text = z.string().min(1);
 export const count = z.int().min(1);
 export const seconds = z.number().positive();
-export const fraction = z.number().min(0).max(1);
 /** A text goes through the shell, a list is run as it is. */
 export const command = z.union([text, z.array(text).min(1)]);

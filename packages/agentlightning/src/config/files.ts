@@ -53,6 +53,7 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
     grader.cwd = resolvePath(grader.cwd ?? '.');
   }
   if (typeof grader === 'object' && 'sql' in grader) grader.sql.databases = resolvePath(grader.sql.databases);
+  if ('module' in resolved.algorithm) resolved.algorithm.module = resolvePath(resolved.algorithm.module);
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   if (!isHubReference(policy.model)) policy.model = resolvePath(policy.model);
@@ -81,6 +82,7 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],
+    ['algorithm.module', 'module' in config.algorithm ? config.algorithm.module : undefined, 'file'],
     ['grader.cwd', typeof grader === 'object' && 'cwd' in grader ? grader.cwd : undefined, 'folder'],
     [
       'grader.sql.databases',

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, extname, resolve } from 'node:path';
-import { createJiti } from 'jiti';
 import { defineConfig } from './define-config.ts';
 import { ConfigError } from './errors.ts';
 import { findConfigFile, requireFiles, resolvePaths } from './files.ts';
+import { importModule } from './import-module.ts';
 import { describeMistakes } from './mistakes.ts';
 import { configuredPrompts, withPromptTexts } from './prompts.ts';
 import { type Config, configSchema } from './schema.ts';
@@ -52,24 +52,7 @@ export function parseConfig(value: unknown, { source, folder }: { source: string
 
 async function evaluate(file: string): Promise<unknown> {
   if (extname(file) === '.json') return parseJson(await readFile(file, 'utf8'), file);
-  // The configuration may import { defineConfig } from this package even when it is not installed beside the file.
-  const jiti = createJiti(import.meta.url, {
-    moduleCache: false,
-    fsCache: false,
-    interopDefault: false,
-    virtualModules: { agentlightning: { defineConfig } },
-  });
-  let exports: { default?: unknown };
-  try {
-    exports = await jiti.import<{ default?: unknown }>(file);
-  } catch (cause) {
-    throw new ConfigError({
-      code: 'config_unreadable',
-      message: `${file} cannot be run: ${cause instanceof Error ? cause.message : String(cause)}`,
-      hint: 'Mend the error in the file; it is ordinary JavaScript or TypeScript.',
-      cause,
-    });
-  }
+  const exports = await importModule(file, { agentlightning: { defineConfig } });
   if (exports.default === undefined) {
     throw new ConfigError({
       code: 'config_no_default_export',

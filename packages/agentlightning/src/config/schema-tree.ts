@@ -20,11 +20,17 @@ export function schemaAt(path: readonly PropertyKey[]): SchemaNode {
   root ??= z.toJSONSchema(configSchema, { io: 'input' }) as SchemaNode;
   let nodes = [root];
   for (const key of path) {
-    nodes = nodes.flatMap(branches).flatMap((node) => {
-      const child =
-        typeof key === 'number' ? node.items : (node.properties?.[String(key)] ?? node.additionalProperties);
-      return typeof child === 'object' ? [child] : [];
-    });
+    const forms = nodes.flatMap(branches);
+    const named = forms.flatMap(
+      (node) => (typeof key === 'number' ? node.items : node.properties?.[String(key)]) ?? [],
+    );
+    // A form that takes any key says nothing of those that others know.
+    nodes =
+      named.length > 0
+        ? named
+        : forms.flatMap(({ additionalProperties }) =>
+            typeof additionalProperties === 'object' ? [additionalProperties] : [],
+          );
   }
   return nodes.length === 1 ? nodes[0]! : { anyOf: nodes };
 }

@@ -6,16 +6,16 @@
 
 export type { Decode } from './chain-breaks.ts';
 export { buildChains, type ChainOrigin } from './chains.ts';
-export { type CreditRuleName, type CreditSettings, creditAssigner, creditRules } from './credit/rules.ts';
+export { creditAssigner, creditRules } from './credit/rules.ts';
 export { stateKinds } from './credit/same-state.ts';
 export { countDropped, type DropReason, dropReasons } from './drop-reasons.ts';
 export { type Episode, gradeEpisode } from './episodes.ts';
-export { type EstimatorName, estimators } from './estimators.ts';
+export { estimators } from './estimators.ts';
 export { meanInterval, pairedDifference, proportionInterval } from './intervals.ts';
 export { clippedSurrogate } from './losses/clipped-surrogate.ts';
-export { type CorrectionName, corrections } from './losses/corrections.ts';
-export { type KlEstimator, klEstimators, klReturns } from './losses/kl.ts';
-export { type PolicyLossName, policyLosses } from './losses/losses.ts';
+export { corrections } from './losses/corrections.ts';
+export { klEstimators, klReturns } from './losses/kl.ts';
+export { policyLosses } from './losses/losses.ts';
 export { type ObjectiveOptions, objective } from './losses/objective.ts';
-export { buildSamples, type Sample, type SampleSet } from './samples.ts';
-export { type Aggregation, aggregations, trainRows } from './weights.ts';
+export { buildSamples, type Sample, type SampleSet, type SampleSettings } from './samples.ts';
+export { aggregations, trainRows } from './weights.ts';

@@ -23,6 +23,9 @@ export interface Sample {
   trainedTokens: number;
 }
 
+/** What an algorithm chooses of `SampleOptions`; the rest is the run's. */
+export type SampleSettings = Partial<CallAdvantageOptions>;
+
 export interface SampleOptions extends CallAdvantageOptions {
   /** The policy being trained. */
   policy: string;

@@ -4,8 +4,9 @@ import type { MetricsEvent } from '../../metrics/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { AttemptOutcome, Call, Claim, Task } from '../../store/types.ts';
 import { seedFor } from '../random.ts';
-import { grpoDefaults, loopDefaults } from './options.ts';
-import type { TrainInput } from './run.ts';
+import { loopDefaults } from '../run/loop-options.ts';
+import type { RunInput } from '../run/run.ts';
+import { type GrpoOptions, grpoDefaults } from './options.ts';
 
 /** Each token is an arm; 4–7 are also contexts, and 8 stands between two calls. */
 export const vocabularySize = 9;
@@ -124,8 +125,8 @@ async function answer(engine: Engine, { attempt, rollout }: Claim, sequence: num
 
 /** Input of a small run; what a test is about it passes itself. */
 export function banditInput(
-  more: Partial<TrainInput> & Pick<TrainInput, 'store' | 'engine' | 'checkpointFolder'>,
-): TrainInput {
+  more: Partial<RunInput<GrpoOptions>> & Pick<RunInput<GrpoOptions>, 'store' | 'engine' | 'checkpointFolder'>,
+): RunInput<GrpoOptions> {
   return {
     tasks: banditTasks('train', 8),
     validationTasks: banditTasks('validation', 4),

@@ -1,8 +1,8 @@
 import type { StepMetrics } from '../../metrics/metrics.ts';
 import { countDropped, type Episode, type SampleSet } from '../../samples/index.ts';
 import { learningRateAt } from '../learning-rate.ts';
-import { gradeSummary } from './grades.ts';
-import type { TrainInput } from './run.ts';
+import { gradeSummary } from '../run/grades.ts';
+import type { GrpoOptions } from './options.ts';
 import type { UpdateReport } from './update.ts';
 
 export interface StepReport {
@@ -16,11 +16,10 @@ export interface StepReport {
   /** Milliseconds since the step began: when the rollouts had ended, and now. */
   rolloutsMs: number;
   totalMs: number;
-  /** Mean milliseconds of a step so far, with validations and checkpoints. */
-  meanStepMs: number;
+  secondsLeft: number;
 }
 
-export function stepMetrics({ options }: TrainInput, report: StepReport): StepMetrics {
+export function stepMetrics(options: GrpoOptions, report: StepReport): StepMetrics {
   const { step, episodes, samples, update, rolloutsMs, totalMs } = report;
   const calls = episodes.flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.calls));
   const sampledTokens = sum(calls.flatMap(({ choices }) => choices.map(({ tokenIds }) => tokenIds.length)));
@@ -46,7 +45,7 @@ export function stepMetrics({ options }: TrainInput, report: StepReport): StepMe
     learningRate: learningRateAt(options, step),
     mismatch: update?.mismatch ?? null,
     seconds: { rollouts: rolloutsMs / 1000, training: (totalMs - rolloutsMs) / 1000, total: totalMs / 1000 },
-    secondsLeft: ((options.steps - step) * report.meanStepMs) / 1000,
+    secondsLeft: report.secondsLeft,
   };
 }
 

@@ -1,5 +1,13 @@
+import type { GrpoOptions } from '../../algorithms/index.ts';
 import type { Config } from '../../config/index.ts';
-import { buildSamples, creditAssigner, type DropReason, type Episode, gradeEpisode } from '../../samples/index.ts';
+import {
+  buildSamples,
+  creditAssigner,
+  type DropReason,
+  type Episode,
+  gradeEpisode,
+  type SampleSettings,
+} from '../../samples/index.ts';
 
 export interface CallReport {
   callId: string;
@@ -26,14 +34,12 @@ export function reportStep(step: number, episodes: readonly Episode[], config: C
     const grade = gradeEpisode(episode);
     return 'reward' in grade ? [grade.reward] : [];
   });
-  const { credit, scaleByStd, advantages: estimator } = config.algorithm;
   const { outcomes } = buildSamples(episodes, {
     policy: config.policy.name,
     policyVersion: versionOf(episodes, config.policy.name),
     maxTokens: Number.MAX_SAFE_INTEGER,
-    credit: creditAssigner(credit),
-    scaleByStd,
-    estimator,
+    scaleByStd: true,
+    ...settingsOf(config.algorithm),
   });
   return {
     step,
@@ -42,6 +48,12 @@ export function reportStep(step: number, episodes: readonly Episode[], config: C
     meanReward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     calls: outcomes,
   };
+}
+
+function settingsOf(algorithm: Config['algorithm']): SampleSettings {
+  if (!('advantages' in algorithm)) return {};
+  const { credit, scaleByStd, advantages: estimator } = algorithm as GrpoOptions;
+  return { credit: creditAssigner(credit), scaleByStd, estimator };
 }
 
 /** The version that most calls of the policy begin with. */

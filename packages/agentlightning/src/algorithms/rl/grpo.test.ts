@@ -6,6 +6,8 @@ import type { MetricsEvent } from '../../metrics/metrics.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Claim } from '../../store/types.ts';
+import type { RunInput } from '../run/run.ts';
+import { runAlgorithm } from '../run/run-algorithm.ts';
 import {
   type BanditController,
   banditInput,
@@ -14,9 +16,8 @@ import {
   startBanditController,
   vocabularySize,
 } from './bandit.test.support.ts';
-import { trainPolicy } from './loop.ts';
-import { grpoDefaults } from './options.ts';
-import type { TrainInput } from './run.ts';
+import { grpo } from './grpo.ts';
+import { type GrpoOptions, grpoDefaults } from './options.ts';
 import { TabularEngine } from './tabular-engine.test.support.ts';
 
 let folder: string;
@@ -36,7 +37,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const inputOf = (more: Partial<TrainInput> = {}) =>
+const inputOf = (more: Partial<RunInput<GrpoOptions>> = {}) =>
   banditInput({
     store,
     engine,
@@ -45,22 +46,22 @@ const inputOf = (more: Partial<TrainInput> = {}) =>
     ...more,
   });
 
-async function train(more: Partial<TrainInput> = {}, mischief: (claim: Claim) => Mischief = () => ({})) {
+async function train(more: Partial<RunInput<GrpoOptions>> = {}, mischief: (claim: Claim) => Mischief = () => ({})) {
   let controller: BanditController | undefined;
   const onReady = () => {
     controller = startBanditController({ store, engine, runId: more.runId ?? 'run', mischief });
   };
   try {
-    return await trainPolicy(inputOf({ onReady, ...more }));
+    return await runAlgorithm(grpo, inputOf({ onReady, ...more }));
   } finally {
     await controller?.stop();
   }
 }
 
 const inputCredit = grpoDefaults.credit;
-const optionsOf = (more: Partial<TrainInput['options']>) => ({ options: { ...inputOf().options, ...more } });
+const optionsOf = (more: Partial<RunInput<GrpoOptions>['options']>) => ({ options: { ...inputOf().options, ...more } });
 
-describe('trainPolicy', () => {
+describe('grpo', () => {
   it('learns a bandit, and says how much', async () => {
     const result = await train(optionsOf({ steps: 12, tasksPerStep: 8, learningRate: 0.4 }));
     expect(result.firstValidation!.reward!.mean).toBeLessThan(0.6);
@@ -73,7 +74,7 @@ describe('trainPolicy', () => {
   });
 
   const kl = { coefficient: 0.01, estimator: 'k3', in: 'loss' } as const;
-  it.each<[string, Partial<TrainInput['options']>]>([
+  it.each<[string, Partial<RunInput<GrpoOptions>['options']>]>([
     ['RLOO', { advantages: 'rloo', loss: 'reinforce', epochs: 1 }],
     ['REINFORCE++ with a KL in the loss', { advantages: 'reinforce++', kl }],
     ['GSPO', { loss: 'gspo', aggregation: 'sequence-mean' }],

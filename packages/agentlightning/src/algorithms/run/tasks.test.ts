@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { banditTasks } from './bandit.test.support.ts';
-import { grpoDefaults } from './options.ts';
-import { tasksOfStep } from './plan.ts';
+import { banditTasks } from '../rl/bandit.test.support.ts';
+import { tasksOfStep } from './tasks.ts';
 
 const tasks = banditTasks('train', 10);
 const idsOf = (step: number, tasksPerStep = 3, seed = 1) =>
-  tasksOfStep({ tasks, seed, options: { ...grpoDefaults, tasksPerStep } }, step).map(({ id }) => id);
+  tasksOfStep({ tasks, seed, tasksPerStep }, step).map(({ id }) => id);
 
 describe('tasksOfStep', () => {
   it('gives no task twice in a pass over the data, and another order in the next', () => {

@@ -1,28 +1,28 @@
 import type { ValidationMetrics } from '../../metrics/metrics.ts';
 import { type Episode, gradeEpisode } from '../../samples/index.ts';
+import type { AlgorithmContext } from '../algorithm.ts';
 import { gradeSummary } from './grades.ts';
-import { validationRequests } from './plan.ts';
-import { runRollouts } from './rollouts.ts';
-import type { Position, TrainInput } from './run.ts';
+import type { LoopOptions } from './loop-options.ts';
 
 /** All validation tasks under the served weights. Asked again for a step, it runs only what is missing. */
 export async function validate(
-  input: TrainInput,
-  { step, policyVersion }: Position,
-): Promise<{ metrics: ValidationMetrics; episodes: Episode[] }> {
-  const startedAt = input.clock();
-  const episodes = await runRollouts(input, validationRequests(input, step));
-  const metrics: ValidationMetrics = {
+  context: AlgorithmContext,
+  { step, loop }: { step: number; loop: LoopOptions },
+): Promise<ValidationMetrics> {
+  const { clock, validationTasks: tasks, policyVersion } = context;
+  const startedAt = clock();
+  const count = loop.rolloutsPerValidationTask;
+  const episodes = await context.run(context.requests({ step, tasks, count, mode: 'validation' }));
+  return {
     kind: 'validation',
     step,
     policyVersion,
-    tasks: input.validationTasks.length,
+    tasks: tasks.length,
     rollouts: episodes.length,
-    ...gradeSummary(episodes, input.options.successThreshold),
+    ...gradeSummary(episodes, context.options.successThreshold),
     byTask: rewardByTask(episodes),
-    seconds: (input.clock() - startedAt) / 1000,
+    seconds: (clock() - startedAt) / 1000,
   };
-  return { metrics, episodes };
 }
 
 /** Mean reward of each task's graded rollouts; null where none was graded. */

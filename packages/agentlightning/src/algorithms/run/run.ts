@@ -1,8 +1,9 @@
 import type { Engine } from '../../engines/engine.ts';
 import type { Estimate, MetricsEvent, ValidationMetrics } from '../../metrics/metrics.ts';
 import type { Store } from '../../store/store.ts';
-import type { Checkpoint, RolloutMode, Task } from '../../store/types.ts';
-import type { GrpoOptions, LoopOptions } from './options.ts';
+import type { Checkpoint, JsonObject, RolloutMode, Task } from '../../store/types.ts';
+import type { CommonOptions } from '../algorithm.ts';
+import type { LoopOptions } from './loop-options.ts';
 
 export interface RolloutProgress {
   step: number;
@@ -11,14 +12,14 @@ export interface RolloutProgress {
   total: number;
 }
 
-export interface TrainInput {
-  /** Holds the run already. Somebody else runs a controller on it (see `onReady`): training only enqueues and waits. */
+export interface RunInput<Options extends CommonOptions = CommonOptions> {
+  /** Holds the run already. Somebody else runs a controller on it (see `onReady`): an algorithm only enqueues and waits. */
   store: Store;
   engine: Engine;
   tasks: readonly Task[];
   /** None: no validation. */
   validationTasks: readonly Task[];
-  options: GrpoOptions;
+  options: Options;
   loop: LoopOptions;
   runId: string;
   seed: number;
@@ -42,7 +43,7 @@ export interface TrainInput {
   clock: () => number;
 }
 
-export interface TrainResult {
+export interface RunResult {
   /** The last step that was done. */
   step: number;
   policyVersion: number;
@@ -57,7 +58,7 @@ export interface TrainResult {
 export interface Position {
   step: number;
   policyVersion: number;
-  /** Steps in a row that had nothing to train on. */
-  skippedInRow: number;
   firstValidation: ValidationMetrics | null;
+  /** The algorithm's own, as of the step. */
+  saved: JsonObject | null;
 }

@@ -12,10 +12,11 @@ import {
   eventsOf,
   startBanditController,
   vocabularySize,
-} from './bandit.test.support.ts';
-import { trainPolicy } from './loop.ts';
+} from '../rl/bandit.test.support.ts';
+import { grpo } from '../rl/grpo.ts';
+import { TabularEngine } from '../rl/tabular-engine.test.support.ts';
 import type { RolloutProgress } from './run.ts';
-import { TabularEngine } from './tabular-engine.test.support.ts';
+import { runAlgorithm } from './run-algorithm.ts';
 
 const killed = new Error('killed');
 
@@ -102,7 +103,7 @@ async function runProcess(
   };
   let error: unknown = null;
   try {
-    await trainPolicy(input);
+    await runAlgorithm(grpo, input);
   } catch (thrown) {
     error = thrown;
   }

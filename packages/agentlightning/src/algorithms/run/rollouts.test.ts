@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { openMemoryStore } from '../../store/index.ts';
 import { callOf, spanOf } from '../../tracing/span.test.support.ts';
-import { runRollouts } from './rollouts.ts';
+import { enqueueCounted, waitForEpisodes } from './rollouts.ts';
 
 it('reads back calls with the agent names that their spans tell', async () => {
   const store = await openMemoryStore();
@@ -29,7 +29,10 @@ it('reads back calls with the agent names that their spans tell', async () => {
   await store.addSpans([{ span: spanOf({ attemptId, attributes }), rewards: [] }]);
   await store.finishAttempt({ attemptId, workerId: 'worker' }, { state: 'succeeded' });
 
-  const [episode] = await runRollouts({ store, signal: new AbortController().signal }, [request]);
+  const [episode] = await waitForEpisodes(
+    { store, signal: new AbortController().signal },
+    await enqueueCounted(store, [request]),
+  );
   expect(episode?.attempts[0]?.calls).toMatchObject([{ id: 'call', agentName: 'writer' }]);
   await store.close();
 });

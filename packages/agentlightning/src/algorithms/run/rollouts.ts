@@ -2,26 +2,25 @@ import type { Episode } from '../../samples/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Rollout, RolloutRequest } from '../../store/types.ts';
 import { listNamedCalls } from '../../tracing/index.ts';
-import type { TrainInput } from './run.ts';
+import type { RunInput } from './run.ts';
 
-/** Has the rollouts run and reads back what they left, in the order of the requests. */
-export async function runRollouts(
-  { store, signal, progress }: Pick<TrainInput, 'store' | 'signal' | 'progress'>,
-  requests: readonly RolloutRequest[],
+/** Waits for rollouts to end and reads back what they left, in the order of the ids. */
+export async function waitForEpisodes(
+  { store, signal, progress }: Pick<RunInput, 'store' | 'signal' | 'progress'>,
+  ids: readonly string[],
 ): Promise<Episode[]> {
-  const ids = await enqueueCounted(store, requests);
   let ended = 0;
   const onEnded = ({ step, mode }: Rollout) => progress?.({ step, mode, ended: ++ended, total: ids.length });
-  const rollouts = await store.waitForRollouts(ids, { signal, onEnded });
+  const rollouts = await store.waitForRollouts([...ids], { signal, onEnded });
   return Promise.all(rollouts.map((rollout) => readEpisode(store, rollout)));
 }
 
 /**
- * A rollout that a resume has superseded, or that was cancelled when an earlier process was stopped, is never counted:
+ * Enqueues, and returns the ids of the rollouts that count. A rollout that a resume has superseded, or that was cancelled when an earlier process was stopped, is never counted:
  * it is asked for anew under its id with `:r1`, `:r2`, … behind. That follows from the store alone, so any number of
  * kills and resumes agree on the ids.
  */
-async function enqueueCounted(store: Store, requests: readonly RolloutRequest[]): Promise<string[]> {
+export async function enqueueCounted(store: Store, requests: readonly RolloutRequest[]): Promise<string[]> {
   const counted = new Map<RolloutRequest, string>();
   for (let repeat = 0; counted.size < requests.length; repeat += 1) {
     const open = requests.filter((request) => !counted.has(request));

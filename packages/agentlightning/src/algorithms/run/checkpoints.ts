@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentLightningError } from '../../errors.ts';
 import type { Checkpoint, JsonObject } from '../../store/types.ts';
-import type { Position, TrainInput } from './run.ts';
+import type { Position, RunInput } from './run.ts';
 
 const stepFolder = /^step-(\d{6,})$/;
 
@@ -12,9 +12,9 @@ const stepFolder = /^step-(\d{6,})$/;
  *
  * @throws {AgentLightningError} `checkpoint_failed`
  */
-export async function saveCheckpoint(input: TrainInput, position: Position): Promise<void> {
+export async function saveCheckpoint(input: RunInput, position: Position): Promise<void> {
   const { store, engine, runId, policy, checkpointFolder, loop, metrics } = input;
-  const { step, policyVersion, skippedInRow, firstValidation } = position;
+  const { step, policyVersion, firstValidation, saved } = position;
   const path = join(checkpointFolder, `step-${String(step).padStart(6, '0')}`);
   try {
     await mkdir(checkpointFolder, { recursive: true });
@@ -27,7 +27,7 @@ export async function saveCheckpoint(input: TrainInput, position: Position): Pro
       cause,
     });
   }
-  const state: JsonObject = JSON.parse(JSON.stringify({ skippedInRow, firstValidation }));
+  const state: JsonObject = JSON.parse(JSON.stringify({ firstValidation, saved }));
   await store.saveCheckpoint({ runId, step, path, policy, policyVersion, state });
   metrics({ kind: 'checkpoint', step, path });
   await deleteCheckpoints(checkpointFolder, (steps) => steps.slice(0, -Math.max(1, loop.keepCheckpoints)));
@@ -37,7 +37,7 @@ export async function saveCheckpoint(input: TrainInput, position: Position): Pro
  * Brings engine, served weights and store back to a checkpoint. The rollouts of the step after it were sampled under
  * its weights and stay; later ones are superseded. Checkpoint folders that the store never heard of are deleted.
  */
-export async function restoreCheckpoint(input: TrainInput, checkpoint: Checkpoint): Promise<Position> {
+export async function restoreCheckpoint(input: RunInput, checkpoint: Checkpoint): Promise<Position> {
   const { store, engine, runId, policy, checkpointFolder, metrics } = input;
   const { step, path, policyVersion } = checkpoint;
   await engine.loadState(path);
@@ -53,8 +53,8 @@ export async function restoreCheckpoint(input: TrainInput, checkpoint: Checkpoin
     message: `Going on from the checkpoint of step ${step}. ${superseded} later rollouts are set aside and not counted.`,
   });
   // Written by saveCheckpoint.
-  const { skippedInRow, firstValidation }: Partial<Position> = JSON.parse(JSON.stringify(checkpoint.state));
-  return { step, policyVersion, skippedInRow: skippedInRow ?? 0, firstValidation: firstValidation ?? null };
+  const { firstValidation = null, saved = null }: Partial<Position> = JSON.parse(JSON.stringify(checkpoint.state));
+  return { step, policyVersion, firstValidation, saved };
 }
 
 /** @param which picks from the steps of the folders, in rising order, those to delete */

@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import { pairedDifference } from '../../samples/index.ts';
+import type { Algorithm, OptionsSchema } from '../algorithm.ts';
+import { restoreCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { createContext } from './context.ts';
+import { allTasks } from './requests.ts';
+import type { Position, RunInput, RunResult } from './run.ts';
+import { validate } from './validation.ts';
+
+/**
+ * Runs an algorithm from its first step, or from the one after a checkpoint, to its last, with validations and
+ * checkpoints between the steps. Docs: docs/algorithms.md.
+ *
+ * @throws the signal's reason when aborted; {UserError} for input that nothing can be learned from;
+ *   {AgentLightningError} `checkpoint_failed`, and what the algorithm throws
+ */
+export async function runAlgorithm<Schema extends OptionsSchema, State>(
+  algorithm: Algorithm<Schema, State>,
+  input: RunInput<z.output<Schema>>,
+): Promise<RunResult> {
+  const { store, options, metrics, signal } = input;
+  await store.putTasks(allTasks(input));
+  const position = input.resume ? await restoreCheckpoint(input, input.resume) : await begin(input);
+  const { context, midStep, stepEnded } = createContext(input, position);
+  let lastStep = options.steps;
+  let savedStep = position.step;
+  let lastValidation = position.firstValidation;
+
+  const checkpoint = async () => {
+    await saveCheckpoint(input, position);
+    savedStep = position.step;
+  };
+  const validateWhenDue = async () => {
+    if (!validationDue(input, position.step, lastStep)) return;
+    lastValidation = await validate(context, { step: position.step, loop: input.loop });
+    if (position.step === 0) position.firstValidation = lastValidation;
+    metrics(lastValidation);
+  };
+
+  const state = await algorithm.setup(context, position.saved);
+  if (!input.resume) await checkpoint();
+  await input.onReady();
+  try {
+    await validateWhenDue();
+
+    while (position.step < lastStep) {
+      signal.throwIfAborted();
+      const step = position.step + 1;
+      const { done = false } = await algorithm.step(context, state, step);
+      if (done) lastStep = step;
+      position.step = step;
+      position.saved = algorithm.save?.(state) ?? null;
+      stepEnded();
+
+      // A validation belongs to the weights of its step, so these must be the ones that a resumed run starts from.
+      if (checkpointDue(input, step, lastStep) || validationDue(input, step, lastStep)) await checkpoint();
+      await validateWhenDue();
+    }
+    await algorithm.finish?.(context, state);
+  } catch (error) {
+    // Only waiting can be aborted, but an engine that is being closed may fail within an update: its weights are not kept.
+    if (signal.aborted && !midStep() && position.step > savedStep) await checkpoint();
+    throw error;
+  }
+
+  const { step, policyVersion, firstValidation } = position;
+  const gain =
+    firstValidation && lastValidation ? pairedDifference(firstValidation.byTask, lastValidation.byTask) : null;
+  return { step, policyVersion, firstValidation, lastValidation, gain };
+}
+
+/** Serves the weights as they are, as version 0. */
+async function begin({ engine }: RunInput): Promise<Position> {
+  await engine.publish(0);
+  return { step: 0, policyVersion: 0, firstValidation: null, saved: null };
+}
+
+const checkpointDue = ({ loop }: RunInput, step: number, lastStep: number): boolean =>
+  step % loop.checkpointEvery === 0 || step >= lastStep;
+
+/** Before the first step, after the last one, and on schedule between. */
+function validationDue({ loop, validationTasks }: RunInput, step: number, lastStep: number): boolean {
+  if (validationTasks.length === 0) return false;
+  return step === 0 || step >= lastStep || (loop.validateEvery > 0 && step % loop.validateEvery === 0);
+}
