@@ -44,15 +44,20 @@ export interface TrainRow {
   advantages?: Float32Array;
   /** Behaviour log probs, for losses that use a ratio. */
   logProbs?: Float32Array;
+  /** ∂C/∂V of each token, for losses of the value head's predictions. */
+  valueSlopes?: Float32Array;
 }
 
 /**
  * Sum over all tokens of all rows, weights included (C = loss to be minimised):
  * - `cross_entropy`: −Σ w·logp; with w := −∂C/∂logp it carries any loss of the log probs.
  * - `clipped_policy_gradient`: −Σ w·min(r·A, clip(r, 1−low, 1+high)·A), r = exp(logp − logProbs).
+ * - `actor_critic`: −Σ w·logp + Σ u·V with u the rows' `valueSlopes`: w := −∂C/∂logp and u := ∂C/∂V carry any loss of
+ *   log probs and values. `trunk` scales what of u reaches the model below the value head; 0 trains the head alone.
  */
 export type LossSpec =
   | { name: 'cross_entropy' }
+  | { name: 'actor_critic'; trunk: number }
   | { name: 'clipped_policy_gradient'; clipLow: number; clipHigh: number };
 
 export interface ForwardBackwardResult {
@@ -60,10 +65,21 @@ export interface ForwardBackwardResult {
   loss: number;
   /** Per row, length of `tokenIds`; entry 0 is 0. */
   logProbs: Float32Array[];
+  /** Of `actor_critic`: what the value head predicts before each token is chosen; shaped as `logProbs`. */
+  values?: Float32Array[];
+}
+
+/** Per row, length of `tokenIds`; entry 0 is 0. */
+export interface ValueResult {
+  logProbs: Float32Array[];
+  /** Predicted return, in units of the reward, of the state in which each token is chosen. */
+  values: Float32Array[];
 }
 
 export interface OptimStep {
   learningRate: number;
+  /** Of the value head; `learningRate` by default. */
+  valueLearningRate?: number;
   beta1?: number;
   beta2?: number;
   eps?: number;
@@ -81,6 +97,8 @@ export interface EngineInfo {
   maxTokens: number;
   parameters: number;
   trainableParameters: number;
+  /** The engine predicts values (`forwardValues`, `actor_critic`). Absent: it does not. */
+  valueHead?: boolean;
   /** `native` or `wasm`, and why, for the embedded engine. */
   backend: string;
 }
@@ -94,6 +112,8 @@ export interface Engine {
   ): Promise<SampleResult>;
   /** Log probs of each row under the trainer's current weights, at temperature 1. */
   forward(rows: TrainRow[]): Promise<Float32Array[]>;
+  /** The same with the predictions of the value head, on engines that have one. */
+  forwardValues?(rows: TrainRow[]): Promise<ValueResult>;
   /** Adds to the gradients until `optimStep`. */
   forwardBackward(rows: TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult>;
   /** Applies and clears the gradients. Returns their norm before clipping. */

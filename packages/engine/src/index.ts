@@ -9,6 +9,7 @@ export type {
   SampleRequest,
   SampleResult,
   TrainRow,
+  ValueResult,
 } from './contract.ts';
 export { EngineError } from './errors.ts';
 export {

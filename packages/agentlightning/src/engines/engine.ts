@@ -8,4 +8,5 @@ export type {
   SampleRequest,
   SampleResult,
   TrainRow,
+  ValueResult,
 } from '@agentlightning/engine';

@@ -26,6 +26,14 @@ export function scale(tape: Tape, x: Value, factor: number): Value {
   });
 }
 
+/** x, whose gradient is multiplied by a scalar on its way back; 0 lets nothing through. */
+export function scaleGradient(tape: Tape, x: Value, factor: Value): Value {
+  const y = tape.emit('Identity', [x], x.shape);
+  return tape.record(y, [x], (dy) => {
+    tape.accumulate(x, () => tape.emit('Mul', [dy, factor], x.shape));
+  });
+}
+
 /** x + mask, where the mask is constant and broadcasts to the shape of x. */
 export function addMask(tape: Tape, x: Value, mask: Value): Value {
   const y = tape.emit('Add', [x, mask], x.shape);

@@ -1,5 +1,16 @@
 /** Writes ONNX models and differentiates them. Knows tensors and operators; must not know what a language model is. */
-export { add, addBias, addMask, gelu, multiply, scale, silu, softCap, softCapSlope } from './elementwise.ts';
+export {
+  add,
+  addBias,
+  addMask,
+  gelu,
+  multiply,
+  scale,
+  scaleGradient,
+  silu,
+  softCap,
+  softCapSlope,
+} from './elementwise.ts';
 export { concatRows, gatherRows, reshape, sliceRows, transpose } from './layout.ts';
 export { batchedMatmul, linear, product } from './matmul.ts';
 export { logSoftmax, rmsNorm, softmax } from './normalise.ts';

@@ -25,6 +25,8 @@ export interface EmbeddedEngineOptions {
   threads?: number;
   /** Train low-rank adapters, and leave the weights as they are. */
   lora?: LoraConfig;
+  /** Predict values too: what PPO's critic needs. Default false. */
+  valueHead?: boolean;
   /** Of fresh adapters. Default 0. */
   seed?: number;
   /** Requests answered at the same time; others wait. Default 64. */
@@ -52,7 +54,7 @@ export interface EmbeddedEngine extends Engine {
  * @throws {EngineError} what `loadModelFolder`, `loadTokenizer`, `ChatTemplate.load` and `loadBackend` throw
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { folder, threads = availableParallelism(), lora, seed = 0, slots = 64 } = options;
+  const { folder, threads = availableParallelism(), lora, valueHead = false, seed = 0, slots = 64 } = options;
   const backend = options.backend ?? backendFromEnvironment();
   const warn = options.onWarning ?? ((warning: string) => process.emitWarning(warning));
   disableRuntimeTelemetry();
@@ -62,7 +64,7 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
   };
   try {
     const [ready, tokenizer, template] = await Promise.all([
-      workers.trainer.call('start', { folder, threads, backend, lora, seed }),
+      workers.trainer.call('start', { folder, threads, backend, lora, valueHead, seed }),
       loadTokenizer(folder),
       ChatTemplate.load(folder),
     ]);
@@ -71,7 +73,7 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
     const { config } = ready;
     const setup = { folder, threads, backend: ready.backend, slots, config, weights, version: 0 };
     await workers.sampler.call('start', setup, { transfer: buffersOf(weights) });
-    return new HostedEngine(workers, ready, { tokenizer, template });
+    return new HostedEngine(workers, { ...ready, valueHead }, { tokenizer, template });
   } catch (error) {
     await Promise.all([workers.trainer.terminate(), workers.sampler.terminate()]);
     throw error;
@@ -89,13 +91,17 @@ class HostedEngine implements EmbeddedEngine {
   readonly template: ChatTemplate;
   readonly eosIds: readonly number[];
   private readonly workers: Workers;
-  private readonly ready: TrainerReady;
+  private readonly ready: TrainerReady & { valueHead: boolean };
   /** Arrays that the sampler does not use any more: the next publication is written into them, so memory stays flat. */
   private spare: Parameters | undefined;
   private publishing: Promise<void> = Promise.resolve();
   private closing: Promise<void> | undefined;
 
-  constructor(workers: Workers, ready: TrainerReady, text: { tokenizer: Tokenizer; template: ChatTemplate }) {
+  constructor(
+    workers: Workers,
+    ready: TrainerReady & { valueHead: boolean },
+    text: { tokenizer: Tokenizer; template: ChatTemplate },
+  ) {
     this.workers = workers;
     this.ready = ready;
     this.modelConfig = ready.config;
@@ -105,7 +111,7 @@ class HostedEngine implements EmbeddedEngine {
   }
 
   info(): EngineInfo {
-    const { config, parameters, trainableParameters, backend, warning } = this.ready;
+    const { config, parameters, trainableParameters, valueHead, backend, warning } = this.ready;
     return {
       name: 'embedded',
       reduction: 'sum',
@@ -113,6 +119,7 @@ class HostedEngine implements EmbeddedEngine {
       maxTokens: config.maxTokens,
       parameters,
       trainableParameters,
+      valueHead,
       backend: backend === 'native' ? backend : `${backend}: ${warning ?? 'it was asked for'}`,
     };
   }
@@ -132,6 +139,10 @@ class HostedEngine implements EmbeddedEngine {
 
   async forward(rows: TrainRow[]) {
     return this.workers.trainer.call('forward', rows);
+  }
+
+  async forwardValues(rows: TrainRow[]) {
+    return this.workers.trainer.call('forwardValues', rows);
   }
 
   async forwardBackward(rows: TrainRow[], loss: LossSpec) {

@@ -1,6 +1,6 @@
-import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow } from '../contract.ts';
+import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow, ValueResult } from '../contract.ts';
 import { type ExportForm, exportModel, loadModelFolder, type StoredModel } from '../files/index.ts';
-import { initLora, type LoraConfig, type ModelConfig, type Parameters } from '../model/index.ts';
+import { initLora, initValueHead, type LoraConfig, type ModelConfig, type Parameters } from '../model/index.ts';
 import { Trainer } from '../train/index.ts';
 import { type BackendName, loadBackend } from './backend.ts';
 import { type Method, Transferred } from './protocol.ts';
@@ -11,6 +11,8 @@ export interface TrainerSetup {
   threads: number;
   backend: BackendName | undefined;
   lora: LoraConfig | undefined;
+  /** Predict values, from a head that begins with zeros. */
+  valueHead: boolean;
   /** Of fresh adapters. */
   seed: number;
 }
@@ -28,6 +30,7 @@ export interface TrainerReady {
 export interface TrainerMethods {
   start: Method<TrainerSetup, TrainerReady>;
   forward: Method<TrainRow[], Float32Array[]>;
+  forwardValues: Method<TrainRow[], ValueResult>;
   forwardBackward: Method<{ rows: TrainRow[]; loss: LossSpec }, ForwardBackwardResult>;
   optimStep: Method<OptimStep, { gradNorm: number }>;
   /** The weights to sample from, moved out. Frozen ones are there the first time only. `reuse`: arrays to write them into. */
@@ -43,14 +46,15 @@ export function createTrainerService(): TrainerMethods {
   let frozenSent = false;
   const trainer = () => started!.trainer;
   return {
-    async start({ folder, threads, backend: force, lora, seed }) {
+    async start({ folder, threads, backend: force, lora, valueHead, seed }) {
       const model = await loadModelFolder(folder);
       const { config, parameters } = model;
       const backend = await loadBackend({ force, threads });
       const { ort, sessionOptions } = backend;
       const adapters = lora && { config: lora, adapters: initLora(config, lora, seed) };
+      const head = valueHead ? { valueHead: initValueHead(config) } : {};
       started = {
-        trainer: new Trainer({ ort, sessionOptions, config, parameters, ...(adapters && { lora: adapters }) }),
+        trainer: new Trainer({ ort, sessionOptions, config, parameters, ...(adapters && { lora: adapters }), ...head }),
         model,
         folder,
       };
@@ -64,6 +68,7 @@ export function createTrainerService(): TrainerMethods {
       };
     },
     forward: async (rows) => trainer().forward(rows),
+    forwardValues: async (rows) => trainer().forwardValues(rows),
     forwardBackward: async ({ rows, loss }) => trainer().forwardBackward(rows, loss),
     optimStep: async (step) => trainer().optimStep(step),
     async weights({ reuse }) {

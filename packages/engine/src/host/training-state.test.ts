@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TrainRow } from '../contract.ts';
-import { initLora, type LoraConfig } from '../model/index.ts';
+import { initLora, initValueHead, type LoraConfig } from '../model/index.ts';
 import { tinyConfig, tinyWeights } from '../testing/tiny-model.ts';
 import { Trainer } from '../train/index.ts';
 import { loadBackend } from './backend.ts';
@@ -25,15 +25,21 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-function create({ adapted = false, seed = 1, config = tinyConfig } = {}): Trainer {
+function create({ adapted = false, critic = false, seed = 1, config = tinyConfig } = {}): Trainer {
   const adapters = adapted ? { lora: { config: lora, adapters: initLora(config, lora, 3) } } : {};
-  return new Trainer({ ort, sessionOptions, config, parameters: tinyWeights(config, seed), ...adapters });
+  const head = critic ? { valueHead: initValueHead(config) } : {};
+  return new Trainer({ ort, sessionOptions, config, parameters: tinyWeights(config, seed), ...adapters, ...head });
 }
 
-const row: TrainRow = { tokenIds: Int32Array.of(1, 2, 3, 4, 30), weights: Float32Array.of(0, 1, 1, 1, 1) };
+const row: TrainRow = {
+  tokenIds: Int32Array.of(1, 2, 3, 4, 30),
+  weights: Float32Array.of(0, 1, 1, 1, 1),
+  valueSlopes: Float32Array.of(0, 1, -1, 2, 1),
+};
 
 async function step(trainer: Trainer): Promise<void> {
-  await trainer.forwardBackward([row], { name: 'cross_entropy' });
+  const critic = trainer.valueHead !== undefined;
+  await trainer.forwardBackward([row], critic ? { name: 'actor_critic', trunk: 1 } : { name: 'cross_entropy' });
   await trainer.optimStep({ learningRate: 0.01 });
 }
 
@@ -49,10 +55,10 @@ async function filesOf(folder: string): Promise<Record<string, string>> {
 }
 
 describe('a training state', () => {
-  it.each([{ adapted: false }, { adapted: true }])(
-    'makes the next step the same bit for bit (adapters: $adapted)',
-    async ({ adapted }) => {
-      const [kept, loaded] = [create({ adapted }), create({ adapted })];
+  it.each([{ adapted: false }, { adapted: true }, { adapted: false, critic: true }, { adapted: true, critic: true }])(
+    'makes the next step the same bit for bit (adapters: $adapted, value head: $critic)',
+    async (options) => {
+      const [kept, loaded] = [create(options), create(options)];
       await step(kept);
       await step(kept);
       await saveTrainingState(state, kept);
@@ -72,6 +78,7 @@ describe('a training state', () => {
   it.each([
     { what: 'other sizes', loader: { config: { ...tinyConfig, intermediateSize: 41 } }, part: 'model' },
     { what: 'no adapters', loader: { adapted: false }, part: 'lora' },
+    { what: 'a value head', loader: { adapted: true, critic: true }, part: 'valueHead' },
     { what: 'adapters on other weights', loader: { adapted: true, seed: 2 }, part: 'lora' },
   ])('is refused by a model with $what, which stays as it was', async ({ loader, part }) => {
     await saveTrainingState(state, create({ adapted: true }));

@@ -12,7 +12,7 @@ import {
   writeSafetensors,
 } from '../files/index.ts';
 import type { Shape } from '../graph/index.ts';
-import { loraShapes, type Parameters, parameterShapes } from '../model/index.ts';
+import type { Parameters } from '../model/index.ts';
 import type { OptimizerState, Trainer } from '../train/index.ts';
 
 const format = 'agentlightning-training-state-1';
@@ -30,7 +30,7 @@ export async function saveTrainingState(folder: string, trainer: Trainer): Promi
   const { step, moments } = trainer.optimizerState();
   const weights = new Map<string, WritableTensor>();
   const optimizer = new Map<string, WritableTensor>();
-  for (const [name, readonlyShape] of trainableShapes(trainer)) {
+  for (const [name, readonlyShape] of trainer.trainableShapes) {
     const shape = [...readonlyShape];
     const { first, second } = moments.get(name)!;
     weights.set(name, { shape, data: trainer.trainable.get(name)! });
@@ -72,7 +72,7 @@ export async function loadTrainingState(folder: string, trainer: Trainer): Promi
     });
   }
   assertSameModel(path, saved, identity(trainer));
-  const shapes = trainableShapes(trainer);
+  const shapes = trainer.trainableShapes;
   const weights = await readTensors(join(folder, weightsName), shapes, '');
   const optimizer = join(folder, optimizerName);
   const first = await readTensors(optimizer, shapes, 'first.');
@@ -82,14 +82,10 @@ export async function loadTrainingState(folder: string, trainer: Trainer): Promi
   await trainer.restore({ trainable: weights, optimizer: { step: optimizerSteps as number, moments } });
 }
 
-function trainableShapes(trainer: Trainer): Map<string, Shape> {
-  return trainer.lora === undefined ? parameterShapes(trainer.config) : loraShapes(trainer.config, trainer.lora.config);
-}
-
 /** What must be equal between the saver and the loader. Adapters mean nothing without the very weights they were trained on. */
 function identity(trainer: Trainer) {
   const lora = trainer.lora === undefined ? null : { ...trainer.lora.config, base: digest(trainer.parameters) };
-  return { model: { ...trainer.config }, lora };
+  return { model: { ...trainer.config }, lora, ...(trainer.valueHead && { valueHead: true }) };
 }
 
 const digests = new WeakMap<Parameters, string>();
@@ -109,7 +105,7 @@ function digest(parameters: Parameters): string {
 
 function assertSameModel(path: string, saved: Record<string, unknown>, own: ReturnType<typeof identity>): void {
   const expected = JSON.parse(JSON.stringify(own)) as Record<string, unknown>;
-  for (const part of ['model', 'lora']) {
+  for (const part of ['model', 'lora', 'valueHead']) {
     if (isDeepStrictEqual(saved[part], expected[part])) continue;
     throw new EngineError({
       code: 'state_mismatch',
@@ -120,7 +116,7 @@ function assertSameModel(path: string, saved: Record<string, unknown>, own: Retu
   }
 }
 
-async function readTensors(path: string, shapes: Map<string, Shape>, prefix: string): Promise<Parameters> {
+async function readTensors(path: string, shapes: ReadonlyMap<string, Shape>, prefix: string): Promise<Parameters> {
   const { tensors } = await readSafetensors(path);
   const result: Parameters = new Map();
   for (const [name, shape] of shapes) {

@@ -29,3 +29,4 @@ export {
   sizeOf,
 } from './parameters.ts';
 export { rotaryConstants } from './rope.ts';
+export { initValueHead, valueBiasName, valueHeadShapes, valueWeightName } from './value-head.ts';

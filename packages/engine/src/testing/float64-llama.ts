@@ -6,6 +6,8 @@ export interface ReferenceResult {
   loss: number;
   /** Aligned with the tokens of each row; entry 0 is 0. */
   logProbs: Float64Array[];
+  /** Of `actor_critic`, aligned the same way. */
+  values: Float64Array[];
   /** Of the parameters and, with LoRA, of the adapters. */
   gradients: Map<string, Float64Array>;
 }
@@ -14,19 +16,35 @@ interface ReferenceModel {
   config: ModelConfig;
   parameters: Parameters;
   lora?: { config: LoraConfig; adapters: Parameters };
+  valueHead?: Parameters;
 }
 
 /** The decoder, its losses and all gradients in float64, one row at a time and without padding. Shares no code with the engine. */
 export function referenceForwardBackward(model: ReferenceModel, rows: TrainRow[], loss: LossSpec): ReferenceResult {
   const weights = new Map<string, Matrix>();
-  for (const [name, values] of [...model.parameters, ...(model.lora?.adapters ?? [])]) {
+  for (const [name, values] of [...model.parameters, ...(model.lora?.adapters ?? []), ...(model.valueHead ?? [])]) {
     weights.set(name, toMatrix(name, values, model));
   }
   let total = 0;
+  const values: Float64Array[] = [];
   const logProbs = rows.map((row) => {
     const result = new Float64Array(row.tokenIds.length);
     const tape = new Float64Tape();
-    const logits = forward(tape, model, weights, row.tokenIds.subarray(0, -1));
+    const hidden = forward(tape, model, weights, row.tokenIds.subarray(0, -1));
+    const head = weights.get(model.config.tiedEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight')!;
+    const logits = tape.matmul(hidden, tape.transpose(head));
+    if (loss.name === 'actor_critic') {
+      const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => weights.get(name)!);
+      const predicted = tape.matmul(tape.scaleGradient(hidden, loss.trunk), weight!);
+      predicted.data.forEach((value, t) => {
+        const slope = row.valueSlopes![t + 1]!;
+        predicted.data[t] = value + bias!.data[0]!;
+        predicted.gradient[t] = slope;
+        bias!.gradient[0]! += slope;
+        total += slope * predicted.data[t]!;
+      });
+      values.push(Float64Array.of(...(row.tokenIds.length > 0 ? [0] : []), ...predicted.data));
+    }
     const predicted = tape.logProbs(
       logits,
       row.tokenIds.subarray(1),
@@ -39,7 +57,12 @@ export function referenceForwardBackward(model: ReferenceModel, rows: TrainRow[]
     result.set(predicted, 1);
     return result;
   });
-  return { loss: total, logProbs, gradients: new Map([...weights].map(([name, { gradient }]) => [name, gradient])) };
+  return {
+    loss: total,
+    logProbs,
+    values,
+    gradients: new Map([...weights].map(([name, { gradient }]) => [name, gradient])),
+  };
 }
 
 function forward(tape: Float64Tape, model: ReferenceModel, weights: Map<string, Matrix>, ids: Int32Array): Matrix {
@@ -64,13 +87,12 @@ function forward(tape: Float64Tape, model: ReferenceModel, weights: Map<string, 
     const mixed = tape.swiglu(project(m, at('mlp.gate_proj')), project(m, at('mlp.up_proj')));
     x = tape.add(x, project(mixed, at('mlp.down_proj')));
   }
-  const hidden = tape.rmsNorm(x, weight('model.norm'), config.normEps);
-  return tape.matmul(hidden, tape.transpose(weight(config.tiedEmbeddings ? 'model.embed_tokens' : 'lm_head')));
+  return tape.rmsNorm(x, weight('model.norm'), config.normEps);
 }
 
 function tokenLoss(row: TrainRow, token: number, logProb: number, loss: LossSpec): { value: number; slope: number } {
   const weight = row.weights[token]!;
-  if (loss.name === 'cross_entropy') return { value: -weight * logProb, slope: -weight };
+  if (loss.name !== 'clipped_policy_gradient') return { value: -weight * logProb, slope: -weight };
   const advantage = row.advantages![token]!;
   const ratio = Math.exp(logProb - row.logProbs![token]!);
   const clipped = Math.min(1 + loss.clipHigh, Math.max(1 - loss.clipLow, ratio));
@@ -92,6 +114,7 @@ function toMatrix(name: string, values: Float32Array, { config, lora }: Referenc
     gate_proj: config.intermediateSize,
     up_proj: config.intermediateSize,
   };
+  if (name.startsWith('value_head')) return new Matrix(values.length, 1, values);
   const projection = name.split('.').find((part) => part in outputs);
   const full = projection === undefined ? config.hiddenSize : outputs[projection]!;
   const columns = name.includes('lora_A') ? lora!.config.rank : full;

@@ -87,6 +87,17 @@ export class Float64Tape {
     return y;
   }
 
+  /** x, whose gradient is multiplied by `factor` on its way back. */
+  scaleGradient(x: Matrix, factor: number): Matrix {
+    const y = new Matrix(x.rows, x.columns, x.data);
+    this.steps.push(() =>
+      y.gradient.forEach((g, i) => {
+        x.gradient[i]! += g * factor;
+      }),
+    );
+    return y;
+  }
+
   lookup(table: Matrix, ids: ArrayLike<number>): Matrix {
     const width = table.columns;
     const y = new Matrix(ids.length, width);

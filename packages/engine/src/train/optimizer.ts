@@ -15,13 +15,20 @@ export class Optimizer {
   private readonly parameters: Parameters;
   /** 1-D tensors (norms) are not decayed. */
   private readonly decayed: (name: string) => boolean;
+  /** Those that `valueLearningRate` moves. */
+  private readonly critic: (name: string) => boolean;
   private readonly gradients = new Map<string, Float32Array>();
   private accumulated = false;
   private state: OptimizerState = { step: 0, moments: new Map() };
 
-  constructor(parameters: Parameters, decayed: (name: string) => boolean) {
+  constructor(
+    parameters: Parameters,
+    decayed: (name: string) => boolean,
+    critic: (name: string) => boolean = () => false,
+  ) {
     this.parameters = parameters;
     this.decayed = decayed;
+    this.critic = critic;
   }
 
   /** The sum so far, to be added to. */
@@ -47,15 +54,16 @@ export class Optimizer {
     this.state.step += 1;
     const update = {
       step: this.state.step,
-      learningRate: options.learningRate,
       beta1: options.beta1 ?? 0.9,
       beta2: options.beta2 ?? 0.999,
       eps: options.eps ?? 1e-8,
       gradientScale: clipScale(gradNorm, options.maxGradNorm),
     };
     for (const [name, gradient] of this.gradients) {
+      const { learningRate: shared, valueLearningRate = shared } = options;
+      const learningRate = this.critic(name) ? valueLearningRate : shared;
       const weightDecay = this.decayed(name) ? (options.weightDecay ?? 0) : 0;
-      adamWUpdate(this.parameters.get(name)!, gradient, this.moments(name), { ...update, weightDecay });
+      adamWUpdate(this.parameters.get(name)!, gradient, this.moments(name), { ...update, learningRate, weightDecay });
     }
     this.clearGradients();
     return { gradNorm };

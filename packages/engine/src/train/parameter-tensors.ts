@@ -8,7 +8,7 @@ import { type Parameters, sizeOf } from '../model/index.ts';
  */
 export function parameterTensors(
   ort: OrtModule,
-  shapes: Map<string, Shape>,
+  shapes: ReadonlyMap<string, Shape>,
   parameters: Parameters,
 ): Record<string, OrtTensor> {
   const tensors: Record<string, OrtTensor> = {};

@@ -1,5 +1,6 @@
-import type { LossSpec, TrainRow } from '../contract.ts';
+import type { TrainRow } from '../contract.ts';
 import { EngineError } from '../errors.ts';
+import type { Purpose } from './purpose.ts';
 
 interface RowLimits {
   maxTokens: number;
@@ -7,12 +8,13 @@ interface RowLimits {
 }
 
 /** @throws {EngineError} naming the row, before anything is computed */
-export function assertRows(rows: readonly TrainRow[], purpose: 'forward' | LossSpec['name'], limits: RowLimits): void {
+export function assertRows(rows: readonly TrainRow[], purpose: Purpose, limits: RowLimits): void {
   rows.forEach((row, index) => {
     assertTokens(row.tokenIds, index, limits);
-    if (purpose === 'forward') return;
+    if (purpose === 'forward' || purpose === 'values') return;
     assertColumn(row, index, 'weights');
-    if (purpose === 'cross_entropy') return;
+    if (purpose === 'actor_critic') assertColumn(row, index, 'valueSlopes');
+    if (purpose !== 'clipped_policy_gradient') return;
     assertColumn(row, index, 'advantages');
     assertColumn(row, index, 'logProbs');
   });
@@ -37,7 +39,11 @@ function assertTokens(tokenIds: Int32Array, index: number, limits: RowLimits): v
   });
 }
 
-function assertColumn(row: TrainRow, index: number, field: 'weights' | 'advantages' | 'logProbs'): void {
+function assertColumn(
+  row: TrainRow,
+  index: number,
+  field: 'weights' | 'advantages' | 'logProbs' | 'valueSlopes',
+): void {
   const column = row[field];
   if (column === undefined || column.length !== row.tokenIds.length) {
     throw invalid(
@@ -47,9 +53,13 @@ function assertColumn(row: TrainRow, index: number, field: 'weights' | 'advantag
         : `has ${row.tokenIds.length} tokens, but ${column.length} ${field}.`,
     );
   }
-  if (field === 'weights' && column.length > 0 && column[0] !== 0) {
-    throw invalid(index, `weighs its first token with ${column[0]}, but nothing predicts it: entry 0 must be 0.`);
-  }
+  if (field === 'weights' || field === 'valueSlopes') assertFirstIsZero(column, index, field);
+}
+
+function assertFirstIsZero(column: Float32Array, index: number, field: 'weights' | 'valueSlopes'): void {
+  if (column.length === 0 || column[0] === 0) return;
+  const does = field === 'weights' ? 'weighs its first token with' : 'gives its first token the value slope';
+  throw invalid(index, `${does} ${column[0]}, but nothing predicts it: entry 0 must be 0.`);
 }
 
 function invalid(index: number, problem: string): EngineError {

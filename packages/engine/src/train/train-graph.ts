@@ -1,4 +1,3 @@
-import type { LossSpec } from '../contract.ts';
 import { add, addBias, gatherRows, linear, type Shape, scale, Tape, type Value } from '../graph/index.ts';
 import {
   adapterNames,
@@ -12,8 +11,13 @@ import {
   loraShapes,
   type ModelConfig,
   parameterShapes,
+  valueBiasName,
+  valueHeadShapes,
+  valueWeightName,
 } from '../model/index.ts';
 import { emitLossHead, type LossInputs } from './loss-head.ts';
+import { isTraining, type Purpose, readsValues } from './purpose.ts';
+import { emitValueHead } from './value-head.ts';
 
 export interface TrainGraphOptions {
   config: ModelConfig;
@@ -21,8 +25,7 @@ export interface TrainGraphOptions {
   batch: number;
   /** Positions per row. */
   length: number;
-  /** `forward` has log probs as its only output. */
-  purpose: 'forward' | LossSpec['name'];
+  purpose: Purpose;
   /** Absent: every parameter is trained; present: the adapters are, and nothing else. */
   lora?: LoraConfig | undefined;
   portable?: boolean | undefined;
@@ -47,20 +50,22 @@ export function gradientOutput(parameter: string): string {
 /**
  * The training graph of a batch of B rows with T positions, N = B · T, as ONNX. Inputs beside the parameters: `ids` int32 [N],
  * `targets` int32 [N, 1]; for a loss `weights` float32 [N, 1], and for the clipped one also `advantages`, `behaviourLogProbs` [N, 1] and
- * the scalars `ratioLow`, `ratioHigh`. Outputs: `logProbs` [N, 1]; for a loss `tokenLosses` [N, 1] and the gradients of their sum, of
+ * the scalars `ratioLow`, `ratioHigh`, for `actor_critic` `valueSlopes` [N, 1] and the scalar `trunk`. Outputs: `logProbs` [N, 1];
+ * with a value head `values` [N, 1]; for a loss `tokenLosses` [N, 1] and the gradients of their sum, of
  * which the embedding's comes as rows [N, D] to be added at `ids` (`embeddingRowGradients`) plus, when tied, the head's dense part.
  */
 export function buildTrainGraph(options: TrainGraphOptions): TrainGraph {
   const { config, batch, length, purpose, lora } = options;
   const tape = new Tape({ portable: options.portable ?? false });
   const tokens = batch * length;
-  const training = purpose !== 'forward';
+  const training = isTraining(purpose);
   const values = new Map<string, Value>();
   const declare = (shapes: Map<string, Shape>, differentiable: boolean) => {
     for (const [name, shape] of shapes) values.set(name, tape.input(name, 'float32', shape, { differentiable }));
   };
   declare(parameterShapes(config), training && lora === undefined);
   if (lora !== undefined) declare(loraShapes(config, lora), training);
+  if (readsValues(purpose)) declare(valueHeadShapes(config), training);
 
   const rows = gatherRows(tape, values.get(embeddingName)!, tape.input('ids', 'int32', [tokens]));
   const embeddingRows = training && lora === undefined;
@@ -76,10 +81,18 @@ export function buildTrainGraph(options: TrainGraphOptions): TrainGraph {
     targets: tape.input('targets', 'int32', [tokens, 1]),
     ...(config.logitSoftCap !== undefined && { softCap: config.logitSoftCap }),
     chunkRows: Math.min(tokens, options.headChunkRows ?? defaultChunkRows(config)),
-    ...(purpose === 'forward' ? {} : { loss: lossInputs(tape, purpose, tokens) }),
+    ...(isTraining(purpose) ? { loss: lossInputs(tape, purpose, tokens) } : {}),
   });
   tape.output('logProbs', logProbs);
   if (tokenLosses !== undefined) tape.output('tokenLosses', tokenLosses);
+  if (readsValues(purpose)) {
+    const head = { hidden, weight: values.get(valueWeightName)!, bias: values.get(valueBiasName)! };
+    const inputs = training && {
+      slopes: tape.input('valueSlopes', 'float32', [tokens, 1]),
+      trunk: tape.input('trunk', 'float32', []),
+    };
+    tape.output('values', emitValueHead(tape, { ...head, ...(inputs && { training: inputs }) }));
+  }
   tape.backward();
   const gradients: string[] = [];
   for (const [name, value] of values) {
@@ -109,12 +122,12 @@ function adaptedLinear(
   return add(tape, y, linear(tape, scale(tape, linear(tape, x, left), loraScale(lora)), right));
 }
 
-function lossInputs(tape: Tape, name: LossSpec['name'], tokens: number): LossInputs {
+function lossInputs(tape: Tape, purpose: Exclude<Purpose, 'forward' | 'values'>, tokens: number): LossInputs {
   const column = (input: string) => tape.input(input, 'float32', [tokens, 1]);
   const weights = column('weights');
-  if (name === 'cross_entropy') return { name, weights };
+  if (purpose !== 'clipped_policy_gradient') return { name: 'cross_entropy', weights };
   return {
-    name,
+    name: purpose,
     weights,
     advantages: column('advantages'),
     behaviourLogProbs: column('behaviourLogProbs'),

@@ -1,6 +1,7 @@
 import type { LossSpec, TrainRow } from '../contract.ts';
 import type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor } from '../graph/index.ts';
 import { BatchBuffers } from './batch-buffers.ts';
+import { type Purpose, readsValues } from './purpose.ts';
 import { buildTrainGraph, gradientOutput, type TrainGraph, type TrainGraphOptions } from './train-graph.ts';
 
 interface Runtime {
@@ -13,6 +14,8 @@ interface Runtime {
 interface SessionResult {
   /** [N]; the log prob at position t is that of token t+1. */
   logProbs: Float32Array;
+  /** [N], of the state before that token; with a value head only. */
+  values: Float32Array | undefined;
   /** Sum over tokens, in float64. */
   loss: number;
   /** Fresh arrays, by parameter name. */
@@ -27,8 +30,16 @@ export class TrainSession {
   private readonly session: OrtSession;
   private readonly buffers: BatchBuffers;
   private readonly feeds: Record<string, OrtTensor>;
+  private readonly purpose: Purpose;
 
-  private constructor(graph: TrainGraph, session: OrtSession, buffers: BatchBuffers, runtime: Runtime) {
+  private constructor(
+    purpose: Purpose,
+    graph: TrainGraph,
+    session: OrtSession,
+    buffers: BatchBuffers,
+    runtime: Runtime,
+  ) {
+    this.purpose = purpose;
     this.graph = graph;
     this.session = session;
     this.buffers = buffers;
@@ -40,7 +51,7 @@ export class TrainSession {
     const graph = buildTrainGraph(options);
     const session = await runtime.ort.InferenceSession.create(graph.model, runtime.sessionOptions);
     const buffers = new BatchBuffers(runtime.ort, options.batch, options.length, options.purpose);
-    return new TrainSession(graph, session, buffers, runtime);
+    return new TrainSession(options.purpose, graph, session, buffers, runtime);
   }
 
   /** Token at each position of the last run, [N]. */
@@ -52,9 +63,12 @@ export class TrainSession {
     this.buffers.fill(rows, loss);
     const outputs = await this.session.run(this.feeds);
     const numbers = (name: string) => outputs[name]!.data as Float32Array;
+    const values = readsValues(this.purpose) ? numbers('values') : undefined;
+    const valueLoss = loss?.name === 'actor_critic' ? dot(values!, this.buffers.valueSlopes) : 0;
     return {
       logProbs: numbers('logProbs'),
-      loss: loss === undefined ? 0 : sum(numbers('tokenLosses')),
+      values,
+      loss: loss === undefined ? 0 : sum(numbers('tokenLosses')) + valueLoss,
       gradients: this.graph.gradients.map((name) => [name, numbers(gradientOutput(name))]),
       embeddingRows: this.graph.embeddingRows ? numbers('embeddingRowGradients') : undefined,
     };
@@ -63,6 +77,12 @@ export class TrainSession {
   async release(): Promise<void> {
     await this.session.release();
   }
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i]! * b[i]!;
+  return total;
 }
 
 function sum(values: Float32Array): number {

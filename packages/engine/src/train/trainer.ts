@@ -1,4 +1,5 @@
-import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow } from '../contract.ts';
+import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow, ValueResult } from '../contract.ts';
+import { EngineError } from '../errors.ts';
 import type { OrtModule, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
 import {
   assertModelConfig,
@@ -9,12 +10,14 @@ import {
   mergeLora,
   type Parameters,
   parameterShapes,
+  valueHeadShapes,
 } from '../model/index.ts';
 import { type Batch, planBatches } from './buckets.ts';
 import { addInto, scatterAddRows } from './gradients.ts';
 import { activationBytesPerToken } from './memory.ts';
 import { Optimizer, type OptimizerState } from './optimizer.ts';
 import { parameterTensors } from './parameter-tensors.ts';
+import { isTraining, type Purpose, readsValues } from './purpose.ts';
 import { assertRows } from './rows.ts';
 import { SessionCache } from './session-cache.ts';
 import { TrainSession } from './train-session.ts';
@@ -26,6 +29,8 @@ export interface TrainerOptions {
   parameters: Parameters;
   /** Present: the adapters are trained (in place) and the parameters are not. */
   lora?: { config: LoraConfig; adapters: Parameters };
+  /** Present: a value head, trained (in place) beside the rest. */
+  valueHead?: Parameters;
   /** Tokens of a run, padding included, where memory allows. 2048 by default. */
   tokensPerBatch?: number;
   /** Aim for the activations of all sessions kept for reuse; one batch takes at most half. 1.5 GiB by default. */
@@ -48,11 +53,12 @@ export class Trainer {
   /** The live weights, without adapters. */
   readonly parameters: Parameters;
   readonly lora: { config: LoraConfig; adapters: Parameters } | undefined;
-  /** The live weights that training changes: the adapters with LoRA, otherwise all parameters. */
+  readonly valueHead: Parameters | undefined;
+  /** The live weights that training changes: the adapters with LoRA, otherwise all parameters; and the value head. */
   readonly trainable: Parameters;
+  readonly trainableShapes: ReadonlyMap<string, Shape>;
   private readonly options: TrainerOptions;
   private readonly activationBytes: number;
-  private readonly trainableShapes: Map<string, Shape>;
   private readonly tensors: Record<string, OrtTensor>;
   private readonly sessions: SessionCache<TrainSession>;
   private readonly optimizer: Optimizer;
@@ -65,33 +71,54 @@ export class Trainer {
     this.config = options.config;
     this.parameters = options.parameters;
     this.lora = options.lora;
-    this.trainable = options.lora?.adapters ?? options.parameters;
+    this.valueHead = options.valueHead;
+    this.trainable = new Map([...(options.lora?.adapters ?? options.parameters), ...(options.valueHead ?? [])]);
     this.activationBytes = options.activationBytes ?? 1.5 * 2 ** 30;
     this.sessions = new SessionCache(this.activationBytes);
     const shapes = parameterShapes(options.config);
-    this.trainableShapes = options.lora === undefined ? shapes : loraShapes(options.config, options.lora.config);
+    const head = options.valueHead === undefined ? new Map<string, Shape>() : valueHeadShapes(options.config);
+    const learning = options.lora === undefined ? shapes : loraShapes(options.config, options.lora.config);
+    this.trainableShapes = new Map([...learning, ...head]);
     this.tensors = {
       ...parameterTensors(options.ort, shapes, options.parameters),
       ...parameterTensors(options.ort, this.trainableShapes, this.trainable),
     };
-    this.optimizer = new Optimizer(this.trainable, (name) => this.trainableShapes.get(name)!.length > 1);
+    this.optimizer = new Optimizer(
+      this.trainable,
+      (name) => this.trainableShapes.get(name)!.length > 1,
+      (name) => head.has(name),
+    );
   }
 
   /** Log probs of each row, nats, aligned with its tokens; entry 0 is 0. */
   async forward(rows: readonly TrainRow[]): Promise<Float32Array[]> {
     assertRows(rows, 'forward', this.config);
     return this.exclusively(async () => {
-      const { logProbs } = await this.runAll(rows, undefined);
+      const { logProbs } = await this.runAll(rows, undefined, 'forward');
       return logProbs;
+    });
+  }
+
+  /**
+   * Log probs and values of each row, aligned with its tokens; entry 0 is 0.
+   * @throws {EngineError} `no_value_head`
+   */
+  async forwardValues(rows: readonly TrainRow[]): Promise<ValueResult> {
+    assertRows(rows, 'values', this.config);
+    this.assertValueHead('values');
+    return this.exclusively(async () => {
+      const { logProbs, values } = await this.runAll(rows, undefined, 'values');
+      return { logProbs, values: values! };
     });
   }
 
   /** Adds the gradients of the loss, summed over all tokens of all rows, to those gathered since the last step. When a run fails, none are left. */
   async forwardBackward(rows: readonly TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult> {
     assertRows(rows, loss.name, this.config);
+    this.assertValueHead(loss.name);
     return this.exclusively(async () => {
       try {
-        return await this.runAll(rows, loss);
+        return await this.runAll(rows, loss, loss.name);
       } catch (error) {
         this.optimizer.clearGradients();
         throw error;
@@ -131,19 +158,36 @@ export class Trainer {
     return this.exclusively(async () => this.sessions.clear());
   }
 
-  private async runAll(rows: readonly TrainRow[], loss: LossSpec | undefined): Promise<ForwardBackwardResult> {
-    const logProbs = rows.map((row) => new Float32Array(row.tokenIds.length));
+  private assertValueHead(purpose: Purpose): void {
+    if (!readsValues(purpose) || this.valueHead !== undefined) return;
+    throw new EngineError({
+      code: 'no_value_head',
+      message: `"${purpose}" needs a value head, but the engine was created without one.`,
+      hint: 'Create the engine with `valueHead: true`.',
+    });
+  }
+
+  private async runAll(
+    rows: readonly TrainRow[],
+    loss: LossSpec | undefined,
+    purpose: Purpose,
+  ): Promise<ForwardBackwardResult> {
+    const empty = () => rows.map((row) => new Float32Array(row.tokenIds.length));
+    const logProbs = empty();
+    const values = readsValues(purpose) ? empty() : undefined;
     const positions = rows.map((row) => row.tokenIds.length - 1);
     let total = 0;
     for (const batch of planBatches(positions, (length) => this.rowsPerBatch(length))) {
-      const session = await this.session(batch, loss?.name ?? 'forward');
+      const session = await this.session(batch, purpose);
       const result = await session.run(
         batch.rows.map((row) => rows[row]!),
         loss,
       );
       batch.rows.forEach((row, index) => {
         const from = index * batch.length;
-        logProbs[row]!.set(result.logProbs.subarray(from, from + positions[row]!), 1);
+        const to = from + positions[row]!;
+        logProbs[row]!.set(result.logProbs.subarray(from, to), 1);
+        if (values !== undefined) values[row]!.set(result.values!.subarray(from, to), 1);
       });
       total += result.loss;
       for (const [name, gradient] of result.gradients) addInto(this.optimizer.gradient(name), gradient);
@@ -156,7 +200,7 @@ export class Trainer {
         );
       }
     }
-    return { loss: total, logProbs };
+    return { loss: total, logProbs, ...(values && { values }) };
   }
 
   private rowsPerBatch(length: number): number {
@@ -164,10 +208,10 @@ export class Trainer {
     return Math.min(this.options.tokensPerBatch ?? 2048, fitting) / length;
   }
 
-  private async session(shape: Batch, purpose: 'forward' | LossSpec['name']): Promise<TrainSession> {
+  private async session(shape: Batch, purpose: Purpose): Promise<TrainSession> {
     const { ort, config, portable, sessionOptions } = this.options;
     const { size: batch, length } = shape;
-    const bytes = batch * length * activationBytesPerToken(config, length, purpose !== 'forward');
+    const bytes = batch * length * activationBytesPerToken(config, length, isTraining(purpose));
     const graph = { config, batch, length, purpose, lora: this.lora?.config, portable };
     const runtime = { ort, parameters: this.tensors, sessionOptions: { ...lean, ...sessionOptions } };
     return this.sessions.get(`${purpose} ${batch}x${length}`, bytes, async () => TrainSession.create(graph, runtime));

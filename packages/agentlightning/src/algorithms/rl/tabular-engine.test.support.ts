@@ -9,18 +9,33 @@ import type {
   SampleRequest,
   SampleResult,
   TrainRow,
+  ValueResult,
 } from '../../engines/engine.ts';
 import { clippedSurrogate } from '../../samples/index.ts';
 
-interface State {
-  /** logits[previous token][next token] */
-  logits: number[][];
+/** A table with what AdamW remembers of it. */
+interface Table {
+  weights: number[][];
   first: number[][];
   second: number[][];
+}
+
+interface State {
+  /** weights[previous token][next token] are logits. */
+  policy: Table;
+  /** weights[0][previous token] are values. */
+  critic: Table;
   steps: number;
 }
 
-const zeros = (size: number): number[][] => Array.from({ length: size }, () => Array.from({ length: size }, () => 0));
+const zeros = (rows: number, columns: number): number[][] =>
+  Array.from({ length: rows }, () => Array.from({ length: columns }, () => 0));
+
+const tableOf = (rows: number, columns: number): Table => ({
+  weights: zeros(rows, columns),
+  first: zeros(rows, columns),
+  second: zeros(rows, columns),
+});
 
 function logSoftmax(logits: readonly number[]): number[] {
   const highest = Math.max(...logits);
@@ -34,19 +49,26 @@ export class TabularEngine implements Engine {
   readonly #maxTokens: number;
   #state: State;
   #gradient: number[][];
+  #valueGradient: number[][];
   #served: { logits: number[][]; version: number };
 
   constructor({ vocabularySize, maxTokens = 64 }: { vocabularySize: number; maxTokens?: number }) {
     this.#size = vocabularySize;
     this.#maxTokens = maxTokens;
-    const zero = () => zeros(vocabularySize);
-    this.#state = { logits: zero(), first: zero(), second: zero(), steps: 0 };
-    this.#gradient = zero();
-    this.#served = { logits: zero(), version: -1 };
+    const size = vocabularySize;
+    this.#state = { policy: tableOf(size, size), critic: tableOf(1, size), steps: 0 };
+    this.#gradient = zeros(size, size);
+    this.#valueGradient = zeros(1, size);
+    this.#served = { logits: zeros(size, size), version: -1 };
   }
 
   get weights(): number[][] {
-    return structuredClone(this.#state.logits);
+    return structuredClone(this.#state.policy.weights);
+  }
+
+  /** Predicted return after each token. */
+  get values(): number[] {
+    return structuredClone(this.#state.critic.weights[0]!);
   }
 
   info(): EngineInfo {
@@ -58,6 +80,7 @@ export class TabularEngine implements Engine {
       maxTokens: this.#maxTokens,
       parameters,
       trainableParameters: parameters,
+      valueHead: true,
       backend: 'test',
     };
   }
@@ -88,12 +111,16 @@ export class TabularEngine implements Engine {
     return rows.map(({ tokenIds }) => Float32Array.from(this.#logProbs(tokenIds)));
   }
 
+  async forwardValues(rows: TrainRow[]): Promise<ValueResult> {
+    return { logProbs: await this.forward(rows), values: rows.map(({ tokenIds }) => this.#values(tokenIds)) };
+  }
+
   async forwardBackward(rows: TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult> {
     let total = 0;
-    const logProbs = rows.map(({ tokenIds, weights, advantages, logProbs: behaviourLogProbs }) => {
+    const logProbs = rows.map(({ tokenIds, weights, advantages, logProbs: behaviourLogProbs, valueSlopes }) => {
       const current = this.#logProbs(tokenIds);
       const slopes =
-        loss.name === 'cross_entropy'
+        loss.name !== 'clipped_policy_gradient'
           ? { loss: current.map((value, t) => -weights[t]! * value), slope: [...weights].map((weight) => -weight) }
           : clippedSurrogate(
               { logProbs: current, behaviourLogProbs: behaviourLogProbs!, advantages: advantages!, weights },
@@ -102,33 +129,32 @@ export class TabularEngine implements Engine {
       for (let t = 1; t < tokenIds.length; t += 1) {
         total += slopes.loss[t]!;
         const previous = tokenIds[t - 1]!;
-        for (const [token, logProb] of logSoftmax(this.#state.logits[previous]!).entries()) {
+        if (loss.name === 'actor_critic') {
+          total += valueSlopes![t]! * this.#state.critic.weights[0]![previous]!;
+          this.#valueGradient[0]![previous]! += valueSlopes![t]!;
+        }
+        for (const [token, logProb] of logSoftmax(this.#state.policy.weights[previous]!).entries()) {
           const indicator = token === tokenIds[t] ? 1 : 0;
           this.#gradient[previous]![token]! += slopes.slope[t]! * (indicator - Math.exp(logProb));
         }
       }
       return Float32Array.from(current);
     });
-    return { loss: total, logProbs };
+    const values = rows.map(({ tokenIds }) => this.#values(tokenIds));
+    return { loss: total, logProbs, ...(loss.name === 'actor_critic' && { values }) };
   }
 
   async optimStep(step: OptimStep): Promise<{ gradNorm: number }> {
-    const { learningRate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, maxGradNorm = 0 } = step;
-    const gradNorm = Math.sqrt(this.#gradient.flat().reduce((sum, value) => sum + value ** 2, 0));
+    const { learningRate, valueLearningRate = learningRate, maxGradNorm = 0 } = step;
+    const gradients = [...this.#gradient, ...this.#valueGradient].flat();
+    const gradNorm = Math.sqrt(gradients.reduce((sum, value) => sum + value ** 2, 0));
     const scale = maxGradNorm > 0 && gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1;
-    const { logits, first, second } = this.#state;
+    const { policy, critic } = this.#state;
     this.#state.steps += 1;
-    for (let row = 0; row < this.#size; row += 1) {
-      for (let column = 0; column < this.#size; column += 1) {
-        const slope = this.#gradient[row]![column]! * scale;
-        first[row]![column] = beta1 * first[row]![column]! + (1 - beta1) * slope;
-        second[row]![column] = beta2 * second[row]![column]! + (1 - beta2) * slope ** 2;
-        const m = first[row]![column]! / (1 - beta1 ** this.#state.steps);
-        const v = second[row]![column]! / (1 - beta2 ** this.#state.steps);
-        logits[row]![column]! -= learningRate * (m / (Math.sqrt(v) + eps) + weightDecay * logits[row]![column]!);
-      }
-    }
-    this.#gradient = zeros(this.#size);
+    const { steps } = this.#state;
+    adamW(policy, this.#gradient, { ...step, scale, steps });
+    adamW(critic, this.#valueGradient, { ...step, learningRate: valueLearningRate, scale, steps });
+    this.#clear();
     return { gradNorm };
   }
 
@@ -142,11 +168,11 @@ export class TabularEngine implements Engine {
 
   async loadState(folder: string): Promise<void> {
     this.#state = JSON.parse(await readFile(join(folder, 'state.json'), 'utf8'));
-    this.#gradient = zeros(this.#size);
+    this.#clear();
   }
 
   async publish(version: number): Promise<void> {
-    this.#served = { logits: structuredClone(this.#state.logits), version };
+    this.#served = { logits: structuredClone(this.#state.policy.weights), version };
   }
 
   async export(folder: string): Promise<void> {
@@ -155,8 +181,34 @@ export class TabularEngine implements Engine {
 
   async close(): Promise<void> {}
 
+  #clear(): void {
+    this.#gradient = zeros(this.#size, this.#size);
+    this.#valueGradient = zeros(1, this.#size);
+  }
+
+  #values(tokenIds: Int32Array): Float32Array {
+    return Float32Array.from(tokenIds, (_, t) => (t === 0 ? 0 : this.#state.critic.weights[0]![tokenIds[t - 1]!]!));
+  }
+
   #logProbs(tokenIds: Int32Array): number[] {
-    return [...tokenIds].map((token, t) => (t === 0 ? 0 : logSoftmax(this.#state.logits[tokenIds[t - 1]!]!)[token]!));
+    return [...tokenIds].map((token, t) =>
+      t === 0 ? 0 : logSoftmax(this.#state.policy.weights[tokenIds[t - 1]!]!)[token]!,
+    );
+  }
+}
+
+function adamW(table: Table, gradient: number[][], options: OptimStep & { scale: number; steps: number }): void {
+  const { learningRate, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, scale, steps } = options;
+  const { weights, first, second } = table;
+  for (const [row, slopes] of gradient.entries()) {
+    for (const [column, raw] of slopes.entries()) {
+      const slope = raw * scale;
+      first[row]![column] = beta1 * first[row]![column]! + (1 - beta1) * slope;
+      second[row]![column] = beta2 * second[row]![column]! + (1 - beta2) * slope ** 2;
+      const m = first[row]![column]! / (1 - beta1 ** steps);
+      const v = second[row]![column]! / (1 - beta2 ** steps);
+      weights[row]![column]! -= learningRate * (m / (Math.sqrt(v) + eps) + weightDecay * weights[row]![column]!);
+    }
   }
 }
 
