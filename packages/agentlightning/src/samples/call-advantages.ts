@@ -1,7 +1,8 @@
 import type { Call } from '../store/types.ts';
 import type { AdvantageOptions } from './advantages.ts';
+import { type AutomaticAssigner, automaticAdvantages } from './automatic/advantages.ts';
 import { type Credit, type CreditAssigner, type CreditTerm, identicalCredit } from './credit.ts';
-import type { Episode, Grade } from './episodes.ts';
+import type { Episode, EpisodeAttempt, Grade } from './episodes.ts';
 import { type EstimatorName, estimate } from './estimators.ts';
 import { bounded } from './moments.ts';
 import { Population } from './population.ts';
@@ -9,6 +10,8 @@ import { Population } from './population.ts';
 export interface CallAdvantageOptions extends AdvantageOptions {
   estimator?: EstimatorName;
   credit?: CreditAssigner;
+  /** Adds what rules find in an attempt. Only to calls that the credit rule has something for. */
+  automatic?: AutomaticAssigner;
 }
 
 export interface CallAdvantages {
@@ -40,6 +43,7 @@ export function callAdvantages(
   const rewards = new Population();
   const kinds = new Map<string, Population>();
   const credited: Credited[] = [];
+  const graded: { groupId: string; attempt: EpisodeAttempt }[] = [];
   for (const [index, { rollout, attempts }] of episodes.entries()) {
     rewards.open(rollout.groupId);
     const grade = grades[index]!;
@@ -47,6 +51,7 @@ export function callAdvantages(
     rewards.add(rollout.groupId, grade.reward);
     const last = attempts.at(-1);
     if (!last) continue;
+    graded.push({ groupId: rollout.groupId, attempt: last });
     const given = credit({ reward: grade.reward, calls: last.calls, rewards: last.rewards });
     const calls = last.calls.map((call, at) => creditOf(call, given[at] ?? [], rollout.groupId, grade.reward));
     enter(calls, kinds);
@@ -69,7 +74,15 @@ export function callAdvantages(
       );
     }
   }
+  if (options.automatic) addAutomatic(advantages, automaticAdvantages(graded, options.automatic));
   return { rewards, advantages };
+}
+
+function addAutomatic(advantages: Map<Call, number | null>, more: ReadonlyMap<Call, number>): void {
+  for (const [call, value] of more) {
+    const own = advantages.get(call);
+    if (typeof own === 'number') advantages.set(call, own + value);
+  }
 }
 
 /** What is not a number is no credit, and a huge one is cut: one bad value must not stop a run. */

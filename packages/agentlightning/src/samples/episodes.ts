@@ -1,10 +1,12 @@
-import type { Attempt, Call, Reward, Rollout } from '../store/types.ts';
+import type { Attempt, Call, Reward, Rollout, Span } from '../store/types.ts';
 
 export interface EpisodeAttempt {
   attempt: Attempt;
   /** In order of `sequence`. */
   calls: Call[];
   rewards: Reward[];
+  /** Read only where something needs them, for instance automatic rewards. */
+  spans?: readonly Span[];
 }
 
 /** A rollout that has ended, with everything that its attempts left. */
