@@ -14,3 +14,4 @@ export { commonOptions } from './option-fields.ts';
 export type { GrpoOptions } from './rl/options.ts';
 export type { LoopOptions } from './run/loop-options.ts';
 export { runAlgorithm } from './run/run-algorithm.ts';
+export { automaticAssigner, findFaults } from './turns.ts';

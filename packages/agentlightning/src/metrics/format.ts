@@ -68,6 +68,7 @@ function stepLine(event: StepMetrics): string {
     `step ${String(event.step).padStart(String(event.steps).length)}/${event.steps}`,
     `reward ${interval(event.reward)}`,
     `success ${percent(event.success)}`,
+    ...Object.entries(event.automatic ?? {}).map(([rule, mean]) => `automatic ${rule} ${mean.toFixed(3)}`),
     `${Math.round(event.tokensPerSecond)} tok/s`,
     `dropped ${counted(event.dropped)}`,
   ];

@@ -17,6 +17,8 @@ export interface StepMetrics {
   reward: Estimate | null;
   /** Share of graded rollouts whose reward reaches the success threshold. */
   success: Estimate | null;
+  /** Never part of `reward`: mean over the calls of what each automatic rule found, from −1 to 0, before its weight. */
+  automatic?: Record<string, number>;
   rollouts: number;
   /** Rollouts without a reward, by failure code; they are masked, never 0. */
   ungraded: Record<string, number>;

@@ -4,12 +4,21 @@
  * clock, the store's implementation or the training loop.
  */
 
+export type { AutomaticAssigner } from './automatic/advantages.ts';
+export {
+  type AutomaticSettings,
+  type AutomaticValue,
+  automaticReturns,
+  automaticValues,
+} from './automatic/automatic.ts';
+export { automaticRules } from './automatic/rules.ts';
+export type { Turn, TurnTool } from './automatic/turn.ts';
 export type { Decode } from './chain-breaks.ts';
 export { buildChains, type ChainOrigin } from './chains.ts';
 export { creditAssigner, creditRules } from './credit/rules.ts';
 export { stateKinds } from './credit/same-state.ts';
 export { countDropped, type DropReason, dropReasons } from './drop-reasons.ts';
-export { type Episode, gradeEpisode } from './episodes.ts';
+export { type Episode, type EpisodeAttempt, gradeEpisode } from './episodes.ts';
 export { estimators } from './estimators.ts';
 export { meanInterval, pairedDifference, proportionInterval } from './intervals.ts';
 export { clippedSurrogate } from './losses/clipped-surrogate.ts';

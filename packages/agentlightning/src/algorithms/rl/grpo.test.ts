@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MetricsEvent } from '../../metrics/metrics.ts';
 import { openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
-import type { Claim } from '../../store/types.ts';
+import type { Call, Claim } from '../../store/types.ts';
 import type { RunInput } from '../run/run.ts';
 import { runAlgorithm } from '../run/run-algorithm.ts';
 import {
@@ -151,6 +151,33 @@ describe('grpo', () => {
     }
     expect(weights[1]).toEqual(weights[0]);
     expect(weights[2]).not.toEqual(weights[0]);
+  });
+
+  it('learns from automatic rules where the true reward never differs, and reports the two apart', async () => {
+    // Both answers of a rollout are one token long; an arm above 3 is made to look too long.
+    const lengthen = (calls: Call[]): Call[] =>
+      calls.map((call) => {
+        const { tokenIds, logProbs, ...rest } = call.choices[0]!;
+        if (tokenIds[0]! <= 3) return call;
+        const [token, logProb] = [tokenIds[0]!, logProbs[0]!];
+        const longer = { tokenIds: Int32Array.of(token, 0), logProbs: Float32Array.of(logProb, logProb) };
+        return { ...call, choices: [{ ...rest, ...longer }] };
+      });
+    const rules = [{ rule: 'length', weight: 0.5, limit: 2, buffer: 1 } as const];
+    const automatic = { rules, discount: 0, fadeSteps: 0 };
+    await train(optionsOf({ steps: 12, tasksPerStep: 8, learningRate: 0.4, automatic }), () => ({
+      reward: 0,
+      calls: lengthen,
+    }));
+    const steps = eventsOf(events, 'step');
+    expect(steps.map(({ reward }) => reward!.mean)).toEqual(steps.map(() => 0));
+    expect(steps[0]!.loss).not.toBeNull();
+    expect(steps[0]!.automatic!.length).toBeLessThan(-0.4);
+    expect(steps.at(-1)!.automatic!.length).toBeGreaterThan(-0.25);
+    await store.createRun({ id: 'off', config: {} });
+    events = [];
+    await train({ runId: 'off', ...optionsOf({ steps: 1 }) }, () => ({ calls: lengthen }));
+    expect(eventsOf(events, 'step')[0]).not.toHaveProperty('automatic');
   });
 
   it('masks failures of infrastructure and trains on those of the agent', async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { creditAssigner } from '../../samples/index.ts';
 import { type AlgorithmContext, defineAlgorithm } from '../algorithm.ts';
 import { tasksOfStep } from '../run/tasks.ts';
+import { automaticAssigner } from '../turns.ts';
 import { type GrpoOptions, grpoOptions } from './options.ts';
 import { skipStep } from './skipped.ts';
 import { stepMetrics } from './step-metrics.ts';
@@ -41,7 +42,9 @@ export const grpo = defineAlgorithm({
     const rolloutsMs = clock() - startedAt;
 
     const { scaleByStd, advantages: estimator } = options;
-    const samples = context.samples(episodes, { scaleByStd, estimator, credit: creditAssigner(options.credit) });
+    const rules = options.automatic.rules.length > 0 ? { automatic: automaticAssigner(options.automatic, step) } : {};
+    const credit = creditAssigner(options.credit);
+    const samples = context.samples(episodes, { scaleByStd, estimator, credit, ...rules });
     const trainable = samples.samples.length > 0;
     const work = { engine, samples: samples.samples, options, seed, step, reference: referenceFolder(context) };
     const update = trainable ? await updatePolicy(work) : null;

@@ -43,7 +43,8 @@ export async function chooseObjective(
   const apart = options.kl.coefficient > 0 ? await referenceLogProbs(engine, input.samples, folder) : nothing;
   const inReward = options.kl.coefficient > 0 && options.kl.in === 'reward';
   const samples = inReward ? penalised(input.samples, apart, options.kl) : input.samples;
-  if (parts.loss === 'clipped' && options.dualClip === 0 && parts.kl.coefficient === 0 && !corrected) {
+  const plain = parts.loss === 'clipped' && options.dualClip === 0 && !corrected;
+  if (plain && parts.kl.coefficient === 0 && parts.entropy === 0) {
     return { samples, objective: (rows, batch) => namedObjective(engine, rows, batch, options, parts) };
   }
   const old = corrected ? await oldLogProbs(engine, samples) : nothing;
@@ -56,12 +57,13 @@ async function oldLogProbs(engine: Engine, samples: readonly Sample[]): Promise<
   return new Map(samples.map((sample, at) => [sample, logProbs[at]!]));
 }
 
-function partsOf({ loss, clipLow, clipHigh, dualClip, correction, kl }: GrpoOptions): ObjectiveOptions {
+function partsOf({ loss, clipLow, clipHigh, dualClip, correction, kl, entropy }: GrpoOptions): ObjectiveOptions {
   return {
     loss,
     clip: { low: clipLow, high: clipHigh, dual: dualClip },
     correction: { name: correction.kind, cap: correction.cap, floor: correction.floor },
     kl: { coefficient: kl.in === 'loss' ? kl.coefficient : 0, estimator: kl.estimator },
+    entropy,
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   aggregations,
+  automaticRules,
   corrections,
   creditRules,
   estimators,
@@ -20,6 +21,22 @@ const credit = z.strictObject({
   stepWeight: z.number().default(1),
   dimensions: z.record(z.string(), z.number()).default({}),
   state: z.enum(stateKinds).default('prompt'),
+});
+
+/** Faults that rules find in calls, beside the true reward. No rule: off. */
+const automatic = z.strictObject({
+  rules: z
+    .array(
+      z.strictObject({
+        rule: z.enum(namesOf(automaticRules)),
+        weight: z.number().default(0.1),
+        limit: count.default(256),
+        buffer: z.int().min(0).default(64),
+      }),
+    )
+    .default([]),
+  discount: fraction.default(0),
+  fadeSteps: z.int().min(0).default(0),
 });
 
 /** For samplers that compute other log probs than the trainer. */
@@ -57,6 +74,7 @@ export const grpoOptions = commonOptions.extend({
   beta1: fraction.default(0.9),
   beta2: fraction.default(0.99),
   credit: credit.prefault({}),
+  automatic: automatic.prefault({}),
   /** How a return is compared with others. */
   advantages: z.enum(namesOf(estimators)).default('grpo'),
   /** `grpo` alone: divide advantages by the group's standard deviation; false is Dr.GRPO's. */
@@ -67,6 +85,8 @@ export const grpoOptions = commonOptions.extend({
   dualClip: z.union([z.literal(0), z.number().min(1)]).default(0),
   correction: correction.prefault({}),
   kl: kl.prefault({}),
+  /** Coefficient of an entropy bonus; 0 is off. */
+  entropy: z.number().min(0).default(0),
   /** How tokens share the weight of an optimiser step; each rollout counts once by default. */
   aggregation: z.enum(aggregations).default('rollout-mean'),
   /** Of `fixed-length`: tokens that a rollout's loss is divided by. */

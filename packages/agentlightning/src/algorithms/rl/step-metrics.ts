@@ -2,6 +2,7 @@ import type { StepMetrics } from '../../metrics/metrics.ts';
 import { countDropped, type Episode, type SampleSet } from '../../samples/index.ts';
 import { learningRateAt } from '../learning-rate.ts';
 import { gradeSummary } from '../run/grades.ts';
+import { findFaults } from '../turns.ts';
 import type { GrpoOptions } from './options.ts';
 import type { UpdateReport } from './update.ts';
 
@@ -30,6 +31,7 @@ export function stepMetrics(options: GrpoOptions, report: StepReport): StepMetri
     steps: options.steps,
     policyVersion: report.policyVersion,
     ...gradeSummary(episodes, options.successThreshold),
+    ...automaticMeans(episodes, options.automatic),
     rollouts: episodes.length,
     groups: samples.groups.length,
     zeroVarianceGroups: samples.groups.filter(({ zeroVariance }) => zeroVariance).length,
@@ -47,6 +49,19 @@ export function stepMetrics(options: GrpoOptions, report: StepReport): StepMetri
     seconds: { rollouts: rolloutsMs / 1000, training: (totalMs - rolloutsMs) / 1000, total: totalMs / 1000 },
     secondsLeft: report.secondsLeft,
   };
+}
+
+/** Over the calls of each rollout's last attempt; nothing where no rule is on. */
+function automaticMeans(
+  episodes: readonly Episode[],
+  settings: GrpoOptions['automatic'],
+): Pick<StepMetrics, 'automatic'> {
+  if (settings.rules.length === 0) return {};
+  const last = episodes.flatMap(({ attempts }) => attempts.slice(-1));
+  const calls = sum(last.map((attempt) => attempt.calls.length));
+  const faults = last.flatMap((attempt) => findFaults(attempt, settings));
+  const meanOf = (rule: string) => sum(faults.map((fault) => (fault.rule === rule ? fault.value : 0))) / (calls || 1);
+  return { automatic: Object.fromEntries(settings.rules.map(({ rule }) => [rule, meanOf(rule)])) };
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,7 +1,7 @@
 import type { Episode } from '../../samples/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Rollout } from '../../store/types.ts';
-import { listNamedCalls } from '../../tracing/index.ts';
+import { nameCalls } from '../../tracing/index.ts';
 
 /** A rollout with all that its attempts left. */
 export async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
@@ -9,12 +9,16 @@ export async function readEpisode(store: Store, rollout: Rollout): Promise<Episo
   return {
     rollout,
     attempts: await Promise.all(
-      attempts.map(async (attempt) => ({
-        attempt,
-        calls: await listNamedCalls(store, attempt.id),
-        // A late one is kept and never counted.
-        rewards: (await store.listRewards(attempt.id)).filter(({ late }) => late !== true),
-      })),
+      attempts.map(async (attempt) => {
+        const [spans, calls, rewards] = await Promise.all([
+          store.listSpans(attempt.id),
+          store.listCalls(attempt.id),
+          store.listRewards(attempt.id),
+        ]);
+        // A late reward is kept and never counted.
+        const counted = rewards.filter(({ late }) => late !== true);
+        return { attempt, spans, calls: nameCalls(calls, spans), rewards: counted };
+      }),
     ),
   };
 }

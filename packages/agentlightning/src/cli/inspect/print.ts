@@ -20,9 +20,10 @@ export function rolloutLines({ rollout, attempts }: Episode, calls: readonly Cal
   const own = calls.filter(({ rolloutId }) => rolloutId === rollout.id);
   return [
     `${rollout.id}  ${rollout.state}${failure}  ${rewards?.join(', ') || 'no reward'}  ${own.length} calls`,
-    ...own.flatMap(({ callId, reason }) =>
-      reason === null ? [] : [`  ${callId}  ${reason}: ${dropReasons[reason as DropReason]}`],
-    ),
+    ...own.flatMap(({ callId, reason, automatic }) => [
+      ...(reason === null ? [] : [`  ${callId}  ${reason}: ${dropReasons[reason as DropReason]}`]),
+      ...Object.entries(automatic).map(([rule, value]) => `  ${callId}  automatic ${rule} ${value.toFixed(2)}`),
+    ]),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { GrpoOptions } from '../../algorithms/index.ts';
+import { automaticAssigner, findFaults, type GrpoOptions } from '../../algorithms/index.ts';
 import type { Config } from '../../config/index.ts';
 import {
   buildSamples,
@@ -14,6 +14,8 @@ export interface CallReport {
   rolloutId: string;
   /** Null: trained on. */
   reason: DropReason | null;
+  /** What automatic rules found in it, from −1 to 0; never part of its rollout's reward. */
+  automatic: Record<string, number>;
 }
 
 export interface StepReport {
@@ -34,26 +36,40 @@ export function reportStep(step: number, episodes: readonly Episode[], config: C
     const grade = gradeEpisode(episode);
     return 'reward' in grade ? [grade.reward] : [];
   });
+  const faults = faultsOf(episodes, config.algorithm);
   const { outcomes } = buildSamples(episodes, {
     policy: config.policy.name,
     policyVersion: versionOf(episodes, config.policy.name),
     maxTokens: Number.MAX_SAFE_INTEGER,
     scaleByStd: true,
-    ...settingsOf(config.algorithm),
+    ...settingsOf(config.algorithm, step),
   });
   return {
     step,
     rollouts: episodes.length,
     graded: rewards.length,
     meanReward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
-    calls: outcomes,
+    calls: outcomes.map((outcome) => ({ ...outcome, automatic: faults.get(outcome.callId) ?? {} })),
   };
 }
 
-function settingsOf(algorithm: Config['algorithm']): SampleSettings {
+function settingsOf(algorithm: Config['algorithm'], step: number): SampleSettings {
   if (!('advantages' in algorithm)) return {};
-  const { credit, scaleByStd, advantages: estimator } = algorithm as GrpoOptions;
-  return { credit: creditAssigner(credit), scaleByStd, estimator };
+  const { credit, scaleByStd, advantages: estimator, automatic } = algorithm as GrpoOptions;
+  const rules = automatic.rules.length > 0 ? { automatic: automaticAssigner(automatic, step) } : {};
+  return { credit: creditAssigner(credit), scaleByStd, estimator, ...rules };
+}
+
+/** By call. */
+function faultsOf(episodes: readonly Episode[], algorithm: Config['algorithm']): Map<string, Record<string, number>> {
+  const found = new Map<string, Record<string, number>>();
+  if (!('automatic' in algorithm)) return found;
+  const { automatic } = algorithm as GrpoOptions;
+  const attempts = episodes.flatMap((episode) => episode.attempts);
+  for (const { callId, rule, value } of attempts.flatMap((attempt) => findFaults(attempt, automatic))) {
+    found.set(callId, { ...found.get(callId), [rule]: value });
+  }
+  return found;
 }
 
 /** The version that most calls of the policy begin with. */

@@ -58,6 +58,7 @@ describe('objective', () => {
     clip: { low: 0.2, high: 0.2 },
     correction: { name: 'none', cap: 2, floor: 0.5 },
     kl: { coefficient: 0, estimator: 'k3' },
+    entropy: 0,
   };
 
   it('is the plain loss against the sampler when nothing else is asked for', () => {
@@ -76,6 +77,13 @@ describe('objective', () => {
     const mask = { name: 'token-mask', cap: 1.25, floor: 0.5 } as const; // the first token's e^0.5 is beyond
     const { slope } = objective(old, { ...plain, loss: 'gspo', correction: mask });
     near(slope, [0, 0.5 * Math.exp((0 + 1) / 2)]);
+  });
+
+  it('takes the entropy bonus off the loss, so that likely tokens lose and unlikely ones gain', () => {
+    const on = { ...row, sampledLogProbs: row.logProbs, advantages: [0, 0] };
+    const { loss, slope } = objective(on, { ...plain, entropy: 0.1 });
+    near(loss, [-0.05, -0.1]);
+    near(slope, [-0.05, -0.1]);
   });
 
   it('adds the KL term with its coefficient', () => {

@@ -1,5 +1,6 @@
 import type { ClipBounds } from './clipped-surrogate.ts';
 import { type CorrectionBounds, type CorrectionName, mismatchFactors } from './corrections.ts';
+import { sampledEntropy } from './entropy.ts';
 import { type KlEstimator, klToReference } from './kl.ts';
 import { type PolicyLossName, policyLosses } from './losses.ts';
 import type { LossRow, TokenLoss } from './row.ts';
@@ -10,6 +11,8 @@ export interface ObjectiveOptions {
   correction: CorrectionBounds & { name: CorrectionName };
   /** In the loss; a coefficient of 0 is off. */
   kl: { coefficient: number; estimator: KlEstimator };
+  /** Coefficient of the entropy bonus; 0 is off. */
+  entropy: number;
 }
 
 /** A row with what the parts of the objective compare; nats, one length. */
@@ -22,17 +25,19 @@ export interface ObjectiveRow extends Omit<LossRow, 'behaviourLogProbs'> {
 }
 
 /**
- * The whole loss of a row: policy loss × correction + coefficient · KL. Without a correction the ratio is that to the
+ * The whole loss of a row: (policy loss − entropy bonus) × correction + coefficient · KL. Without a correction the ratio is that to the
  * sampler; with one it is that to the trainer's own old log probs, and the factor makes up for the rest (decoupled PPO,
  * arXiv 2110.00641).
  *
  * @throws {AgentLightningError} `shape_mismatch` when the arrays differ in length
  */
-export function objective(row: ObjectiveRow, { loss, clip, correction, kl }: ObjectiveOptions): TokenLoss {
+export function objective(row: ObjectiveRow, { loss, clip, correction, kl, entropy }: ObjectiveOptions): TokenLoss {
   const { logProbs, sampledLogProbs, weights, advantages } = row;
   const old = row.oldLogProbs ?? sampledLogProbs;
   const { tokens } = policyLosses.find(({ name }) => name === loss)!;
-  const total = tokens({ logProbs, behaviourLogProbs: old, advantages, weights }, clip);
+  const compared = { logProbs, behaviourLogProbs: old, advantages, weights };
+  const total = tokens(compared, clip);
+  if (entropy > 0) add(total, sampledEntropy(compared), entropy);
   if (correction.name !== 'none') {
     const factors = mismatchFactors({ logProbs: old, sampledLogProbs, weights }, correction.name, correction);
     for (const [token, factor] of factors.entries()) {
@@ -43,9 +48,13 @@ export function objective(row: ObjectiveRow, { loss, clip, correction, kl }: Obj
   if (kl.coefficient === 0) return total;
   const referenceLogProbs = row.referenceLogProbs ?? [];
   const penalty = klToReference({ logProbs, referenceLogProbs, weights }, kl.estimator);
-  for (let token = 0; token < logProbs.length; token += 1) {
-    total.loss[token]! += kl.coefficient * penalty.loss[token]!;
-    total.slope[token]! += kl.coefficient * penalty.slope[token]!;
-  }
+  add(total, penalty, kl.coefficient);
   return total;
+}
+
+function add(total: TokenLoss, part: Pick<TokenLoss, 'loss' | 'slope'>, coefficient: number): void {
+  for (const [token, loss] of part.loss.entries()) {
+    total.loss[token]! += coefficient * loss;
+    total.slope[token]! += coefficient * part.slope[token]!;
+  }
 }
