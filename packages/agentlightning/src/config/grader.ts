@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from './agent.ts';
-import { command, seconds, text } from './fields.ts';
+import { command, count, seconds, text } from './fields.ts';
 
 const matches = z.enum(['numeric-match', 'exact-match', 'f1-match']);
 const timeoutSeconds = seconds.default(30);
@@ -17,6 +17,15 @@ export const grader = z.union([
   z.strictObject({
     tests: z.strictObject({ command, files: text.optional() }),
     limits: limits.optional(),
+    timeoutSeconds,
+  }),
+  z.strictObject({
+    judge: z.strictObject({
+      model: text,
+      rubric: text,
+      scale: z.tuple([z.number(), z.number()]).default([0, 10]),
+      tries: count.default(3),
+    }),
     timeoutSeconds,
   }),
   z.strictObject({ module: text, export: text.default('default'), cwd: text.optional(), timeoutSeconds }),

@@ -4,6 +4,7 @@ import { defineConfig } from './define-config.ts';
 import { ConfigError } from './errors.ts';
 import { findConfigFile, requireFiles, resolvePaths } from './files.ts';
 import { importModule } from './import-module.ts';
+import { checkJudge } from './judge.ts';
 import { describeMistakes } from './mistakes.ts';
 import { configuredPrompts, withPromptTexts } from './prompts.ts';
 import { type Config, configSchema } from './schema.ts';
@@ -26,6 +27,7 @@ export async function loadConfig(pathOrFolder: string, overrides: ConfigOverride
   const file = await findConfigFile(pathOrFolder);
   const written = await evaluate(file);
   const config = parseConfig(merge(written, overrides), { source: basename(file), folder: dirname(file) });
+  checkJudge(config, basename(file));
   await requireFiles(config, basename(file));
   config.prompts = await withPromptTexts(config.prompts);
   configuredPrompts(config.prompts, [config.policy.name, ...config.models.map(({ alias }) => alias)]);

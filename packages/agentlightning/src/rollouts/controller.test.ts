@@ -326,5 +326,6 @@ function boundStore(): ControllerOptions['store'] {
     expireLeases: () => store.expireLeases(),
     listCalls: (id) => store.listCalls(id),
     addReward: (reward) => store.addReward(reward),
+    annotate: (annotation) => store.annotate(annotation),
   };
 }

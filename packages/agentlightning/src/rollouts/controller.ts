@@ -33,6 +33,7 @@ export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scrat
     | 'expireLeases'
     | 'listCalls'
     | 'addReward'
+    | 'annotate'
   >;
   sampling?: AttemptContext['sampling'];
   workerId: string;

@@ -4,7 +4,7 @@ import { explainByCalls, summariseCall } from './call-summary.ts';
 import { attemptEnvironment } from './environment.ts';
 import { failed } from './failures.ts';
 import type { GatewayMonitor } from './gateway-monitor.ts';
-import { type Grader, GraderError, type RewardSource } from './graders/grader.ts';
+import { type Grader, GraderError, type ModelAccess, type RewardSource } from './graders/grader.ts';
 import { createRedactor } from './redact.ts';
 import { parseRewardLine, rewardName } from './rewards.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
@@ -13,7 +13,7 @@ import type { AttemptBudget, AttemptSampling, Sessions } from './sessions.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface AttemptContext {
-  store: Pick<Store, 'listCalls' | 'addReward'>;
+  store: Pick<Store, 'listCalls' | 'addReward' | 'annotate'>;
   sessions: Sessions;
   /** Of the gateway, without `/v1`. */
   baseUrl: string;
@@ -85,6 +85,10 @@ async function runAndJudge(
         failure,
         workspace,
         calls: grader.wantsCalls ? calls.map(summariseCall) : [],
+        openModel: () => openModel(claim, context),
+        annotate: async (key, value) => {
+          await context.store.annotate({ target: { kind: 'attempt', id: attemptId }, key, value, author: grader.name });
+        },
         signal,
       }),
     );
@@ -133,6 +137,15 @@ async function runAgent(
     await sessions.close(attemptId);
     await scratch.remove(attemptId);
   }
+}
+
+/** For the grader: the agent has ended, and its own key with it. */
+async function openModel({ rollout, attempt }: Claim, { sessions, baseUrl }: AttemptContext): Promise<ModelAccess> {
+  const { id: rolloutId, mode, seed } = rollout;
+  const { id: attemptId, number: attemptNumber, workerId } = attempt;
+  const session = { attemptId, workerId, rolloutId, attemptNumber, mode, seed, recorded: false };
+  const token = await sessions.open(session);
+  return { baseUrl, token, close: async () => sessions.close(attemptId) };
 }
 
 /** An agent that failed while nobody could reach the gateway has not failed by itself. */

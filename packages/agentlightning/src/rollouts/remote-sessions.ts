@@ -10,12 +10,13 @@ export interface RemoteSessions extends Sessions {
 export function openRemoteSessions(server: { url: string; key: string }): RemoteSessions {
   const calls = openRemoteCalls(server);
   return {
-    async open({ attemptId, workerId, sampling, budget }) {
+    async open({ attemptId, workerId, sampling, budget, recorded }) {
       const lease = { attemptId, workerId };
       const { token } = (await calls.post('/agl/v1/sessions/open', {
         lease,
         ...(sampling === undefined ? {} : { sampling }),
         ...(budget === undefined ? {} : { budget }),
+        ...(recorded === undefined ? {} : { recorded }),
       })) as { token: string };
       return token;
     },

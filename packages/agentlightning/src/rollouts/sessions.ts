@@ -30,6 +30,8 @@ export interface AttemptSession {
   seed: number;
   sampling?: AttemptSampling;
   budget?: AttemptBudget;
+  /** False: for its grader, whose calls are not the attempt's. Default true. */
+  recorded?: boolean;
 }
 
 /** The gateway's side of an attempt, as much of it as a controller needs. */

@@ -20,6 +20,7 @@ export const openRequest = z.strictObject({
     }),
   ),
   budget: z.exactOptional(z.strictObject({ calls: count, tokens: count, seconds: count })),
+  recorded: z.exactOptional(z.boolean()),
 });
 export const closeRequest = z.strictObject({ attemptId: id });
 
@@ -47,7 +48,7 @@ export function mountSessions(api: FastifyInstance, { store, sessions, require, 
   }
 
   api.post('/agl/v1/sessions/open', { onRequest }, async (request) => {
-    const { lease, sampling, budget } = readRequest(openRequest, request.body);
+    const { lease, sampling, budget, recorded } = readRequest(openRequest, request.body);
     if (!following) {
       following = true;
       // When the feed ends, the server or its store does, and every session with it.
@@ -64,6 +65,7 @@ export function mountSessions(api: FastifyInstance, { store, sessions, require, 
       seed: rollout.seed,
       ...(sampling === undefined ? {} : { sampling }),
       ...(budget === undefined ? {} : { budget }),
+      ...(recorded === undefined ? {} : { recorded }),
     });
     opened.add(attempt.id);
     try {

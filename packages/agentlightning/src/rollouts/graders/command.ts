@@ -15,7 +15,7 @@ export function createCommandGrader(options: CommandGraderOptions): Grader {
   return {
     name: 'command',
     wantsCalls: true,
-    async grade({ attemptId: _, signal, ...question }) {
+    async grade({ task, output, failure, workspace, calls, signal }) {
       const { end, lastLine, log } = await runCommand({
         command: options.command,
         cwd: options.cwd ?? process.cwd(),
@@ -23,7 +23,7 @@ export function createCommandGrader(options: CommandGraderOptions): Grader {
         timeoutMs: options.timeoutSeconds * 1000,
         graceMs,
         signal,
-        stdin: JSON.stringify(question),
+        stdin: JSON.stringify({ task, output, failure, workspace, calls }),
       });
       switch (end.kind) {
         case 'exited':

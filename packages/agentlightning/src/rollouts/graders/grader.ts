@@ -13,6 +13,14 @@ export interface CallSummary {
   error: string | null;
 }
 
+/** The models behind the gateway, for as long as it is not closed; calls by it leave no record of their own. */
+export interface ModelAccess {
+  /** Without `/v1`. */
+  baseUrl: string;
+  token: string;
+  close(): Promise<void>;
+}
+
 export interface GradeRequest {
   attemptId: string;
   task: { id: string; input: JsonObject; private: JsonObject };
@@ -24,6 +32,9 @@ export interface GradeRequest {
   workspace: string | null;
   /** Only for graders that ask for it. */
   calls: CallSummary[];
+  openModel(): Promise<ModelAccess>;
+  /** Keeps a note with the attempt. */
+  annotate(key: string, value: JsonObject): Promise<void>;
   signal: AbortSignal;
 }
 

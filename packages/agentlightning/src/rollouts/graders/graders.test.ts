@@ -3,6 +3,7 @@ import { failed } from '../failures.ts';
 import { createWorkshop } from '../testing/workshop.ts';
 import type { Grader } from './grader.ts';
 import { createRewardSource, graderRequirements } from './graders.ts';
+import { noModel } from './no-model.test.support.ts';
 import type { GraderSpec } from './spec.ts';
 
 const workshop = createWorkshop();
@@ -32,6 +33,7 @@ function grade(spec: GraderSpec, output: string | null = 'out') {
     output,
     failure: failed('exit_code', 'It failed.'),
     workspace: '/attempts/a',
+    ...noModel,
     calls: [call],
     signal: new AbortController().signal,
   });

@@ -1,6 +1,7 @@
 import { createCommandGrader } from './command.ts';
 import type { Grader, GraderRequirement, RewardSource } from './grader.ts';
 import { createJsonSchemaGrader, jsonSchemaRequirements } from './json-schema.ts';
+import { createJudgeGrader } from './judge.ts';
 import { createMatchGrader, matchRequirement, matchSpec } from './match.ts';
 import { createModuleGrader } from './module.ts';
 import { createRepositoryTestsGrader, repositoryTestsRequirements } from './repository-tests.ts';
@@ -31,6 +32,7 @@ const kinds: readonly ((spec: GraderSpec) => GraderKind | null)[] = [
     typeof spec === 'object' && 'sql' in spec
       ? { grader: createSqlGrader(spec), requires: sqlRequirements(spec) }
       : null,
+  (spec) => (typeof spec === 'object' && 'judge' in spec ? { grader: createJudgeGrader(spec), requires: [] } : null),
   (spec) => (typeof spec === 'object' && 'module' in spec ? { grader: createModuleGrader(spec), requires: [] } : null),
   (spec) =>
     typeof spec === 'object' && 'command' in spec ? { grader: createCommandGrader(spec), requires: [] } : null,

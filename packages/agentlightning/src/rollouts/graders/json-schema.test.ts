@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../store/types.ts';
 import { createJsonSchemaGrader, type JsonSchemaSpec, jsonSchemaRequirements } from './json-schema.ts';
+import { noModel } from './no-model.test.support.ts';
 
 const schema = {
   type: 'object',
@@ -16,6 +17,7 @@ const grade = (spec: JsonSchemaSpec, output: string | null, hidden: JsonObject =
     output,
     failure: null,
     workspace: null,
+    ...noModel,
     calls: [],
     signal: new AbortController().signal,
   });

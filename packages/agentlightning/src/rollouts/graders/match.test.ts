@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../store/types.ts';
 import { createMatchGrader, type MatchName, matchRequirement } from './match.ts';
+import { noModel } from './no-model.test.support.ts';
 
 const grade = (match: MatchName, output: string | null, answer: Json) =>
   createMatchGrader({ match, field: 'answer' }).grade(question(output, answer));
@@ -11,6 +12,7 @@ const question = (output: string | null, answer: Json) => ({
   output,
   failure: null,
   workspace: null,
+  ...noModel,
   calls: [],
   signal: new AbortController().signal,
 });

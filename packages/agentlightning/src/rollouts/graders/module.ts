@@ -30,7 +30,8 @@ export function createModuleGrader(options: ModuleGraderOptions): Grader {
   return {
     name: 'module',
     wantsCalls: true,
-    async grade({ attemptId, signal, ...question }) {
+    async grade({ attemptId, task, output, failure, workspace, calls, signal }) {
+      const question = { task, output, failure, workspace, calls };
       const timeoutMs = options.timeoutSeconds * 1000;
       const { end, log } = await pool
         .call({ id: attemptId, argument: question, environment: {}, timeoutMs, graceMs: 0, signal })

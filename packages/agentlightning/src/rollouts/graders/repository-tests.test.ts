@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../store/types.ts';
 import { createWorkshop } from '../testing/workshop.ts';
+import { noModel } from './no-model.test.support.ts';
 import {
   createRepositoryTestsGrader,
   type RepositoryTestsSpec,
@@ -28,6 +29,7 @@ function grade(spec: Partial<RepositoryTestsSpec>, workspace: string | null, hid
     output: null,
     failure: null,
     workspace,
+    ...noModel,
     calls: [],
     signal: new AbortController().signal,
   });

@@ -1,5 +1,6 @@
 import type { CommandGraderOptions } from './command.ts';
 import type { JsonSchemaSpec } from './json-schema.ts';
+import type { JudgeSpec } from './judge.ts';
 import type { MatchName, MatchSpec } from './match.ts';
 import type { ModuleGraderOptions } from './module.ts';
 import type { RepositoryTestsSpec } from './repository-tests.ts';
@@ -10,6 +11,7 @@ export type GraderSpec =
   | MatchName
   | MatchSpec
   | JsonSchemaSpec
+  | JudgeSpec
   | SqlSpec
   | RepositoryTestsSpec
   | ModuleGraderOptions

@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../store/types.ts';
 import { createWorkshop } from '../testing/workshop.ts';
 import type { Grader } from './grader.ts';
+import { noModel } from './no-model.test.support.ts';
 import { createSqlGrader, sqlRequirements } from './sql.ts';
 
 const workshop = createWorkshop();
@@ -34,6 +35,7 @@ function grade(gold: string | string[], output: string | null, hidden: JsonObjec
     output,
     failure: null,
     workspace: null,
+    ...noModel,
     calls: [],
     signal: new AbortController().signal,
   });

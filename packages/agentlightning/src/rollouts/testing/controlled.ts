@@ -1,4 +1,4 @@
-import { type StartedGateway, startGateway } from '../../server/testing/started-gateway.ts';
+import { type GatewaySettings, type StartedGateway, startGateway } from '../../server/testing/started-gateway.ts';
 import type { ScriptedEngine } from '../../upstreams/testing/scripted-engine.ts';
 import { type ControllerEvent, type ControllerOptions, createController } from '../controller.ts';
 import { createRewardSource } from '../graders/graders.ts';
@@ -36,8 +36,8 @@ export interface Ended {
 }
 
 /** A controller over the real store, gateway and runners, for one agent after the other. */
-export async function startControlled(engine: ScriptedEngine): Promise<Controlled> {
-  const gateway = await startGateway(engine);
+export async function startControlled(engine: ScriptedEngine, settings: GatewaySettings = {}): Promise<Controlled> {
+  const gateway = await startGateway(engine, settings);
   await gateway.store.putTasks([
     { id: 'sum', input: { question: '40 + 2?' }, private: { answer: 42, note: 's3cret' } },
   ]);
