@@ -5,7 +5,10 @@ export default defineConfig({
   test: {
     include: ['packages/*/dist/**/*.test.js', 'examples/*/*.test.mjs'],
     exclude: ['**/*.postgres.test.js', '**/node_modules/**'], // npm run test:postgres
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // What a test waits for comes when it comes: only a hang is a failure, not a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     maxWorkers: 2,
   },
