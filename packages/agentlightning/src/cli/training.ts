@@ -78,7 +78,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       await store.createRun({ id: runId, config: kept as unknown as JsonObject });
     }
     request.onBegun();
-    await runAlgorithm(algorithm, {
+    const { step, best } = await runAlgorithm(algorithm, {
       store,
       engine,
       tasks: tasks.train,
@@ -96,6 +96,12 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       ...(checkpoint ? { resume: checkpoint } : {}),
     });
     const policyFolder = join(runFolder(config, runId), 'policy');
+    if (config.checkpoints.export === 'best' && best !== null && best.step !== step) {
+      note(
+        `Exporting the weights of step ${best.step}, whose validation was the best (mean reward ${best.reward.toFixed(3)}).`,
+      );
+      await engine.loadState(best.path);
+    }
     await engine.export(policyFolder);
     await store.finishRun(runId, 'finished');
     return { policyFolder };
@@ -114,12 +120,14 @@ export function samplingOf({ sampling, validation }: Config) {
   return { train: whole, validation: { ...whole, temperature: validation.temperature } };
 }
 
-function loopOptions({ validation, checkpoints, retries }: Config): LoopOptions {
+function loopOptions({ validation, checkpoints, stop, retries }: Config): LoopOptions {
   return {
     validateEvery: validation.every,
     rolloutsPerValidationTask: validation.rolloutsPerTask,
     checkpointEvery: checkpoints.every,
     keepCheckpoints: checkpoints.keep,
+    keepBest: checkpoints.keepBest || checkpoints.export === 'best',
+    stop,
     maxAttempts: retries.maxAttempts,
   };
 }

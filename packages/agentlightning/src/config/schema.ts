@@ -7,6 +7,7 @@ import { grader } from './grader.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
 import { server } from './server.ts';
+import { stop } from './stop.ts';
 
 /**
  * The shape of `agl.config.ts`. Every field is explained in docs/configuration.md, and a test holds that page to this file.
@@ -46,6 +47,8 @@ const checkpoints = z.strictObject({
   every: count.default(10),
   keep: count.default(3),
   folder: text.optional(),
+  keepBest: z.boolean().default(true),
+  export: z.enum(['last', 'best']).default('last'),
 });
 
 export const configSchema = z.strictObject({
@@ -60,6 +63,7 @@ export const configSchema = z.strictObject({
   algorithm: algorithm.prefault({}),
   validation: validation.prefault({}),
   checkpoints: checkpoints.prefault({}),
+  stop,
   retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
   server: server.prefault({}),
   store: text.default('.agl/store.db'),

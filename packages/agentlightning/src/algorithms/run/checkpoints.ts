@@ -14,8 +14,8 @@ const stepFolder = /^step-(\d{6,})$/;
  */
 export async function saveCheckpoint(input: RunInput, position: Position): Promise<void> {
   const { store, engine, runId, policy, checkpointFolder, loop, metrics } = input;
-  const { step, policyVersion, firstValidation, saved } = position;
-  const path = join(checkpointFolder, `step-${String(step).padStart(6, '0')}`);
+  const { step, policyVersion, firstValidation, ended, best, spent, saved } = position;
+  const path = checkpointPath(checkpointFolder, step);
   try {
     await mkdir(checkpointFolder, { recursive: true });
     await engine.saveState(path);
@@ -27,11 +27,16 @@ export async function saveCheckpoint(input: RunInput, position: Position): Promi
       cause,
     });
   }
-  const state: JsonObject = JSON.parse(JSON.stringify({ firstValidation, saved }));
+  const state: JsonObject = JSON.parse(JSON.stringify({ firstValidation, ended, best, spent, saved }));
   await store.saveCheckpoint({ runId, step, path, policy, policyVersion, state });
   metrics({ kind: 'checkpoint', step, path });
-  await deleteCheckpoints(checkpointFolder, (steps) => steps.slice(0, -Math.max(1, loop.keepCheckpoints)));
+  await deleteCheckpoints(checkpointFolder, (steps) =>
+    steps.slice(0, -Math.max(1, loop.keepCheckpoints)).filter((old) => !loop.keepBest || old !== best?.step),
+  );
 }
+
+export const checkpointPath = (folder: string, step: number): string =>
+  join(folder, `step-${String(step).padStart(6, '0')}`);
 
 /**
  * Brings engine, served weights and store back to a checkpoint. The rollouts of the step after it were sampled under
@@ -53,8 +58,10 @@ export async function restoreCheckpoint(input: RunInput, checkpoint: Checkpoint)
     message: `Going on from the checkpoint of step ${step}. ${superseded} later rollouts are set aside and not counted.`,
   });
   // Written by saveCheckpoint.
-  const { firstValidation = null, saved = null }: Partial<Position> = JSON.parse(JSON.stringify(checkpoint.state));
-  return { step, policyVersion, firstValidation, saved };
+  const kept: Partial<Position> = JSON.parse(JSON.stringify(checkpoint.state));
+  const { firstValidation = null, ended = false, best = null, saved = null } = kept;
+  const { spent = { seconds: 0, tokens: 0 } } = kept;
+  return { step, policyVersion, firstValidation, ended, best, spent, saved };
 }
 
 /** @param which picks from the steps of the folders, in rising order, those to delete */

@@ -22,6 +22,7 @@ export function createContext<Options extends CommonOptions>(
   const { store, runId, policy, clock } = input;
   const firstStep = position.step + 1;
   const beganAt = clock();
+  const spentBefore = position.spent.seconds;
   let changed = false;
   let untried = position.step === 0;
   const engine = watchChanges(input.engine, () => {
@@ -32,6 +33,7 @@ export function createContext<Options extends CommonOptions>(
     const episodes = await waitForEpisodes(input, ids);
     if (untried && episodes.length > 0) assertFirstBatchUsable(episodes);
     untried = false;
+    position.spent.tokens += tokensOf(episodes);
     return episodes;
   };
   const enqueue = (requests: Parameters<typeof enqueueCounted>[1]) => enqueueCounted(store, requests);
@@ -70,8 +72,17 @@ export function createContext<Options extends CommonOptions>(
     midStep: () => changed,
     stepEnded: () => {
       changed = false;
+      position.spent.seconds = spentBefore + (clock() - beganAt) / 1000;
     },
   };
+}
+
+/** Prompt and sampled tokens of every call, of attempts that failed too: they were computed. */
+function tokensOf(episodes: readonly Episode[]): number {
+  const calls = episodes.flatMap(({ attempts }) => attempts.flatMap((attempt) => attempt.calls));
+  const sampled = calls.flatMap(({ choices }) => choices.map(({ tokenIds }) => tokenIds.length));
+  const prompts = calls.map(({ promptIds }) => promptIds?.length ?? 0);
+  return [...sampled, ...prompts].reduce((sum, count) => sum + count, 0);
 }
 
 const changing: readonly (string | symbol)[] = ['forwardBackward', 'optimStep', 'loadState'] satisfies (keyof Engine)[];

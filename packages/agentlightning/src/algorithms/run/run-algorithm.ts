@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { pairedDifference } from '../../samples/index.ts';
 import type { Algorithm, OptionsSchema } from '../algorithm.ts';
-import { restoreCheckpoint, saveCheckpoint } from './checkpoints.ts';
+import { checkpointPath, restoreCheckpoint, saveCheckpoint } from './checkpoints.ts';
 import { createContext } from './context.ts';
 import { allTasks } from './requests.ts';
 import type { Position, RunInput, RunResult } from './run.ts';
+import { betterOf, reasonToStop } from './stop.ts';
 import { validate } from './validation.ts';
 
 /**
@@ -18,11 +19,11 @@ export async function runAlgorithm<Schema extends OptionsSchema, State>(
   algorithm: Algorithm<Schema, State>,
   input: RunInput<z.output<Schema>>,
 ): Promise<RunResult> {
-  const { store, options, metrics, signal } = input;
+  const { store, options, loop, metrics, signal } = input;
   await store.putTasks(allTasks(input));
   const position = input.resume ? await restoreCheckpoint(input, input.resume) : await begin(input);
   const { context, midStep, stepEnded } = createContext(input, position);
-  let lastStep = options.steps;
+  let lastStep = position.ended ? position.step : options.steps;
   let savedStep = position.step;
   let lastValidation = position.firstValidation;
 
@@ -32,7 +33,8 @@ export async function runAlgorithm<Schema extends OptionsSchema, State>(
   };
   const validateWhenDue = async () => {
     if (!validationDue(input, position.step, lastStep)) return;
-    lastValidation = await validate(context, { step: position.step, loop: input.loop });
+    lastValidation = await validate(context, { step: position.step, loop });
+    position.best = betterOf(position.best, lastValidation, loop.stop.minGain);
     if (position.step === 0) position.firstValidation = lastValidation;
     metrics(lastValidation);
   };
@@ -47,10 +49,13 @@ export async function runAlgorithm<Schema extends OptionsSchema, State>(
       signal.throwIfAborted();
       const step = position.step + 1;
       const { done = false } = await algorithm.step(context, state, step);
-      if (done) lastStep = step;
       position.step = step;
       position.saved = algorithm.save?.(state) ?? null;
       stepEnded();
+      const stop = step < lastStep ? reasonToStop(loop.stop, position) : null;
+      if (stop !== null) metrics(stop);
+      position.ended = done || stop !== null;
+      if (position.ended) lastStep = step;
 
       // A validation belongs to the weights of its step, so these must be the ones that a resumed run starts from.
       if (checkpointDue(input, step, lastStep) || validationDue(input, step, lastStep)) await checkpoint();
@@ -63,16 +68,25 @@ export async function runAlgorithm<Schema extends OptionsSchema, State>(
     throw error;
   }
 
-  const { step, policyVersion, firstValidation } = position;
+  const { step, policyVersion, firstValidation, best } = position;
   const gain =
     firstValidation && lastValidation ? pairedDifference(firstValidation.byTask, lastValidation.byTask) : null;
-  return { step, policyVersion, firstValidation, lastValidation, gain };
+  const kept = best && loop.keepBest ? { ...best, path: checkpointPath(input.checkpointFolder, best.step) } : null;
+  return { step, policyVersion, firstValidation, lastValidation, gain, best: kept };
 }
 
 /** Serves the weights as they are, as version 0. */
 async function begin({ engine }: RunInput): Promise<Position> {
   await engine.publish(0);
-  return { step: 0, policyVersion: 0, firstValidation: null, saved: null };
+  return {
+    step: 0,
+    policyVersion: 0,
+    firstValidation: null,
+    ended: false,
+    best: null,
+    spent: { seconds: 0, tokens: 0 },
+    saved: null,
+  };
 }
 
 const checkpointDue = ({ loop }: RunInput, step: number, lastStep: number): boolean =>

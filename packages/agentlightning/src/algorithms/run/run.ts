@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { Checkpoint, JsonObject, RolloutMode, Task } from '../../store/types.ts';
 import type { CommonOptions } from '../algorithm.ts';
 import type { LoopOptions } from './loop-options.ts';
+import type { Best, Spent } from './stop.ts';
 
 export interface RolloutProgress {
   step: number;
@@ -52,6 +53,8 @@ export interface RunResult {
   lastValidation: ValidationMetrics | null;
   /** Change of the reward from the first to the last validation, paired by task. */
   gain: Estimate | null;
+  /** The checkpoint of the best validation; null when none is kept. */
+  best: { step: number; reward: number; path: string } | null;
 }
 
 /** Where a run stands between two steps. What a checkpoint must bring back beside the engine's state stands here. */
@@ -59,6 +62,10 @@ export interface Position {
   step: number;
   policyVersion: number;
   firstValidation: ValidationMetrics | null;
+  /** No step comes after this one. */
+  ended: boolean;
+  best: Best | null;
+  spent: Spent;
   /** The algorithm's own, as of the step. */
   saved: JsonObject | null;
 }
