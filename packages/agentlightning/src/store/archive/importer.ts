@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { announce, type StoreSchema } from '../sql/index.ts';
 import { ArchiveError } from './errors.ts';
-import { findRows, highest, insertRows, isEmpty } from './rows.ts';
+import { announcedRange, findRows, highest, insertRows, isEmpty } from './rows.ts';
 import type { ArchiveRow, ArchiveTable, Cell, TableName } from './tables.ts';
 
 export interface ImportOptions {
@@ -40,7 +40,7 @@ export class Importer {
     counts.added += missing.length;
     if (missing.length === 0) return;
     const inserted = table.announced
-      ? missing.map((row) => ({ ...row, announced: Number(row.announced) + state.announced }))
+      ? missing.map((row) => ({ ...row, announced: placeOf(Number(row.announced), state) }))
       : missing;
     try {
       await insertRows(this.#db, table, inserted);
@@ -54,7 +54,7 @@ export class Importer {
     const empty = await isEmpty(this.#db, table);
     const state = {
       empty,
-      announced: table.announced && !empty ? await highest(this.#db, table, 'announced') : 0,
+      ...(table.announced && !empty ? await announcedRange(this.#db, table) : { announced: 0, drafted: 0 }),
       upTo: table.key.length === 0 && !empty ? await highest(this.#db, table, 'seq') : 0,
       seen: new Map<string, number>(),
     };
@@ -128,12 +128,18 @@ export class Importer {
 interface TableState {
   /** Before the import: then nothing can be there already. */
   empty: boolean;
-  /** The highest announcement before it. */
+  /** The highest announcement before it, and the lowest place of a draft (0: none). */
   announced: number;
+  drafted: number;
   /** The highest place before it. */
   upTo: number;
   /** How often content that the store had has come by. */
   seen: Map<string, number>;
+}
+
+/** Announcements go on upwards from those that are there, drafts downwards. */
+function placeOf(announced: number, state: TableState): number {
+  return announced + (announced > 0 ? state.announced : state.drafted);
 }
 
 /** Of uniqueness or reference, in the words of SQLite or with PostgreSQL's codes. */

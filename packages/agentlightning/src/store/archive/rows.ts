@@ -52,6 +52,16 @@ export async function highest(db: Database, table: ArchiveTable, column: string)
   return Number((await query.execute(db)).rows[0]?.highest ?? 0);
 }
 
+/** 0 where nothing is announced, or drafted. */
+export async function announcedRange(
+  db: Database,
+  table: ArchiveTable,
+): Promise<{ announced: number; drafted: number }> {
+  const { rows } = await sql<{ lowest: number | null; highest: number | null }>`
+    select min(announced) as lowest, max(announced) as highest from ${sql.table(table.name)}`.execute(db);
+  return { announced: Math.max(0, rows[0]?.highest ?? 0), drafted: Math.min(0, rows[0]?.lowest ?? 0) };
+}
+
 export async function isEmpty(db: Database, table: ArchiveTable): Promise<boolean> {
   const { rows } = await sql`select 1 from ${sql.table(table.name)} limit 1`.execute(db);
   return rows.length === 0;

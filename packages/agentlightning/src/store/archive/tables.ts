@@ -30,7 +30,7 @@ export interface ArchiveTable<Name extends TableName = TableName> {
   readonly key: readonly string[];
   /** Has an index: rows of the same key are found by it. */
   readonly foundBy: string;
-  /** A count of announcements over the whole table: goes on after those that are there already. */
+  /** A count of announcements over the whole table, of drafts below 0: goes on after those that are there already. */
   readonly announced?: true;
   /** Says how things stand at the moment: what the store has is newer and stays. */
   readonly volatile?: true;
@@ -118,6 +118,7 @@ export const archiveTables: readonly ArchiveTable[] = [
       resources: 'json',
       started_at: 'integer',
       ended_at: 'integer?',
+      run_id: 'text',
     },
   }),
   table({

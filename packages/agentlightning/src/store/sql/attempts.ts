@@ -29,17 +29,12 @@ export async function listAttempts(db: Database, rolloutId: string): Promise<Att
 export async function queryAttempts(db: Database, query: AttemptFilter & PageRequest): Promise<Page<Attempt>> {
   const { after, ...rest } = query;
   const bounds = pageBounds(rest);
-  let select = db
-    .selectFrom('attempts')
-    .innerJoin('rollouts', 'rollouts.id', 'attempts.rollout_id')
-    .selectAll('attempts')
-    .orderBy('attempts.id', bounds.direction)
-    .limit(bounds.rows);
-  if (after !== undefined) select = select.where('attempts.id', bounds.comparison, after);
-  if (query.runId !== undefined) select = select.where('rollouts.run_id', '=', query.runId);
-  if (query.rolloutId !== undefined) select = select.where('attempts.rollout_id', '=', query.rolloutId);
-  if (query.workerId !== undefined) select = select.where('attempts.worker_id', '=', query.workerId);
-  if (query.states !== undefined) select = select.where('attempts.state', 'in', query.states);
+  let select = db.selectFrom('attempts').selectAll().orderBy('id', bounds.direction).limit(bounds.rows);
+  if (after !== undefined) select = select.where('id', bounds.comparison, after);
+  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  if (query.rolloutId !== undefined) select = select.where('rollout_id', '=', query.rolloutId);
+  if (query.workerId !== undefined) select = select.where('worker_id', '=', query.workerId);
+  if (query.states !== undefined) select = select.where('state', 'in', query.states);
   return toPage(await select.execute(), bounds, toAttempt);
 }
 

@@ -2,8 +2,9 @@ import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kyse
 import type { CallFilter, Page, PageRequest } from '../queries.ts';
 import type { Call, CallChoice, CallSummary } from '../types.ts';
 import { toCall, toChoice } from './call-rows.ts';
+import { fewOfRange } from './few-rows.ts';
 import { attemptsOfOwner } from './owners.ts';
-import { pageBounds, toPage } from './pages.ts';
+import { equals, pageBounds, toPage } from './pages.ts';
 import { nullableFromJson } from './rows.ts';
 import type { CallTable, StoreSchema } from './schema.ts';
 
@@ -57,7 +58,8 @@ export async function queryCalls(db: Database, query: CallFilter & PageRequest):
     .where('calls.seq', bounds.comparison, bounds.beyond)
     .orderBy('calls.seq', bounds.direction)
     .limit(bounds.rows);
-  const rows = await filtered(db, select, query).execute();
+  const few = await fewOfRange(db, { table: 'calls', column: 'started_at', range: query.startedAt });
+  const rows = await filtered(db, few ? select.where('calls.seq', 'in', few) : select, query).execute();
   return toPage(rows, bounds, (row) => ({
     id: row.id,
     attemptId: row.attempt_id,
@@ -88,12 +90,12 @@ function filtered<Row>(
   let select = all;
   const owners = attemptsOfOwner(db, query);
   if (owners) select = select.where('calls.attempt_id', 'in', owners);
-  if (query.runId !== undefined) select = select.where('calls.run_id', '=', query.runId);
+  else if (query.runId !== undefined) select = select.where('calls.run_id', '=', query.runId);
   if (query.attemptId !== undefined) select = select.where('calls.attempt_id', '=', query.attemptId);
   if (query.model !== undefined) select = select.where('model', '=', query.model);
   if (query.dialect !== undefined) select = select.where('dialect', '=', query.dialect);
-  if (query.agentName !== undefined) select = select.where('agent_name', 'is not distinct from', query.agentName);
-  if (query.policy !== undefined) select = select.where('policy', 'is not distinct from', query.policy);
+  if (query.agentName !== undefined) select = select.where('agent_name', equals(query.agentName), query.agentName);
+  if (query.policy !== undefined) select = select.where('policy', equals(query.policy), query.policy);
   if (query.responseId !== undefined) select = select.where('response_id', '=', query.responseId);
   if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
   if (query.startedAt?.from !== undefined) select = select.where('calls.started_at', '>=', query.startedAt.from);

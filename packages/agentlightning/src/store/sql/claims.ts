@@ -48,6 +48,7 @@ export async function claimRollouts(
         chunk.map((row) => ({
           id: ids(),
           rollout_id: row.id,
+          run_id: row.run_id,
           number: row.attempts,
           state: 'running' as const,
           failure: null,

@@ -2,7 +2,10 @@ import type { Kysely } from 'kysely';
 import type { OwnerFilter } from '../queries.ts';
 import type { StoreSchema } from './schema.ts';
 
-/** Ids of the attempts that a filter by rollout, task or step leaves; null when it names none of them. */
+/**
+ * Ids of the attempts that a filter by rollout, task or step leaves, of the run that it names; null when it names none of them. Who
+ * filters by them does not filter by the run again: its index would be gone through from end to end.
+ */
 export function attemptsOfOwner(db: Kysely<StoreSchema>, { rolloutId, taskId, step, runId }: OwnerFilter) {
   if (rolloutId === undefined && taskId === undefined && step === undefined) return null;
   let select = db

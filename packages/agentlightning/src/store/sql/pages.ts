@@ -32,6 +32,11 @@ export function pageBounds({ limit = defaultLimit, after, order = 'oldest' }: Pa
   };
 }
 
+/** For a filter by a value that may be null. `is not distinct from` would say the same, and use no index. */
+export function equals(value: string | null): '=' | 'is' {
+  return value === null ? 'is' : '=';
+}
+
 /** A row's cursor is its `seq`; attempts and tasks have none, and their cursor is the id. */
 export function toPage<Row extends { seq: number } | { id: string }, T>(
   rows: Row[],

@@ -6,7 +6,7 @@ import type { Reward } from '../types.ts';
 import { ownerOf, requireAttempt } from './attempts.ts';
 import { announce } from './changes.ts';
 import { attemptsOfOwner } from './owners.ts';
-import { pageBounds, toPage } from './pages.ts';
+import { equals, pageBounds, toPage } from './pages.ts';
 import { toReward } from './rows.ts';
 import type { StoreSchema } from './schema.ts';
 
@@ -60,12 +60,12 @@ export async function queryRewards(db: Database, query: RewardFilter & PageReque
     .limit(bounds.rows);
   const owners = attemptsOfOwner(db, query);
   if (owners) select = select.where('attempt_id', 'in', owners);
-  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  else if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
   if (query.attemptId !== undefined) select = select.where('attempt_id', '=', query.attemptId);
   if (query.name !== undefined) select = select.where('name', '=', query.name);
   if (query.source !== undefined) select = select.where('source', '=', query.source);
-  if (query.agentName !== undefined) select = select.where('agent_name', 'is not distinct from', query.agentName);
-  if (query.callId !== undefined) select = select.where('call_id', 'is not distinct from', query.callId);
+  if (query.agentName !== undefined) select = select.where('agent_name', equals(query.agentName), query.agentName);
+  if (query.callId !== undefined) select = select.where('call_id', equals(query.callId), query.callId);
   if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
   if (query.createdAt?.from !== undefined) select = select.where('created_at', '>=', query.createdAt.from);
   if (query.createdAt?.to !== undefined) select = select.where('created_at', '<', query.createdAt.to);

@@ -1,11 +1,12 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { NotFoundError, StoreError } from '../errors.ts';
 import type { Page, PageRequest, RolloutFilter } from '../queries.ts';
 import type { RolloutQuery } from '../store.ts';
 import type { Rollout, RolloutRequest } from '../types.ts';
 import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
-import { pageBounds, toPage } from './pages.ts';
+import { fewOfRange, fewRows } from './few-rows.ts';
+import { type PageBounds, pageBounds, toPage } from './pages.ts';
 import { requireResources } from './resources.ts';
 import { type RolloutRow, toJson, toRollout } from './rows.ts';
 import { findTasks, requireRun } from './runs.ts';
@@ -109,37 +110,100 @@ export async function findRollout(db: Database, id: string): Promise<Rollout | n
 
 export async function queryRollouts(db: Database, query: RolloutFilter & PageRequest): Promise<Page<Rollout>> {
   const bounds = pageBounds(query);
-  const { agentName, model, policy, createdAt } = query;
+  const { states, ...rest } = query;
+  // State by state: the index of a state has its rollouts in order, that of several has not.
+  const pages = states === undefined ? [await rolloutPage(db, rest, bounds)] : [];
+  for (const state of new Set(states)) pages.push(await rolloutPage(db, { ...rest, state }, bounds));
+  const sign = bounds.direction === 'asc' ? 1 : -1;
+  const rows = pages.flat().sort((a, b) => sign * (a.seq - b.seq));
+  return toPage(rows.slice(0, bounds.rows), bounds, toRollout);
+}
+
+async function rolloutPage(
+  db: Database,
+  query: Omit<RolloutFilter, 'states'> & { state?: Rollout['state'] },
+  bounds: PageBounds,
+): Promise<RolloutRow[]> {
+  const { createdAt } = query;
+  const callers = callerFilters(query);
+  const few = callers.length > 0 ? await rolloutsOfFewCalls(db, callers) : null;
+  const column = (name: 'run_id' | 'task_id' | 'group_id' | 'mode' | 'state') =>
+    few ? unindexed(name) : sql.ref<string>(name);
   let select = db
     .selectFrom('rollouts')
     .selectAll()
     .where('seq', bounds.comparison, bounds.beyond)
     .orderBy('seq', bounds.direction)
     .limit(bounds.rows);
-  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
-  if (query.taskId !== undefined) select = select.where('task_id', '=', query.taskId);
-  if (query.groupId !== undefined) select = select.where('group_id', '=', query.groupId);
+  if (query.runId !== undefined) select = select.where(column('run_id'), '=', query.runId);
+  if (query.taskId !== undefined) select = select.where(column('task_id'), '=', query.taskId);
+  if (query.groupId !== undefined) select = select.where(column('group_id'), '=', query.groupId);
   if (query.step !== undefined) select = select.where('step', '=', query.step);
-  if (query.mode !== undefined) select = select.where('mode', '=', query.mode);
-  if (query.states !== undefined) select = select.where('state', 'in', query.states);
+  if (query.mode !== undefined) select = select.where(column('mode'), '=', query.mode);
+  if (query.state !== undefined) select = select.where(column('state'), '=', query.state);
   if (query.failureClass !== undefined) select = select.where('failure_class', '=', query.failureClass);
   if (query.failureCode !== undefined) select = select.where('failure_code', '=', query.failureCode);
+  const created = await fewOfRange(db, { table: 'rollouts', column: 'created_at', range: createdAt });
+  if (created) select = select.where('seq', 'in', created);
   if (createdAt?.from !== undefined) select = select.where('created_at', '>=', createdAt.from);
   if (createdAt?.to !== undefined) select = select.where('created_at', '<', createdAt.to);
   if (!query.includeSuperseded) select = select.where('superseded', '=', 0);
-  if (agentName !== undefined || model !== undefined || policy !== undefined) {
-    select = select.where(({ exists, selectFrom }) => {
-      let calls = selectFrom('attempts')
+  if (few) select = select.where('id', 'in', few);
+  else if (callers.length > 0) select = select.where(({ exists }) => exists(callsOfRollout(db, callers)));
+  return await select.execute();
+}
+
+type Caller = { column: 'agent_name' | 'model' | 'policy'; value: string };
+
+function callerFilters({ agentName, model, policy }: Pick<RolloutFilter, 'agentName' | 'model' | 'policy'>): Caller[] {
+  const filters = [
+    { column: 'agent_name', value: agentName },
+    { column: 'model', value: model },
+    { column: 'policy', value: policy },
+  ] as const;
+  return filters.flatMap(({ column, value }) => (value === undefined ? [] : [{ column, value }]));
+}
+
+/** A rare caller would be looked for in all rollouts; its calls, found by their index, name them. Null: it is not rare. */
+async function rolloutsOfFewCalls(db: Database, callers: Caller[]): Promise<string[] | null> {
+  for (const { column, value } of callers) {
+    const calls = db
+      .selectFrom('calls')
+      .select('attempt_id')
+      .where(column, '=', value)
+      .orderBy('seq')
+      .limit(fewRows + 1);
+    const found = await calls.execute();
+    if (found.length > fewRows) continue;
+    const rollouts = new Set<string>();
+    for (const chunk of chunksOf([...new Set(found.map(({ attempt_id }) => attempt_id))])) {
+      let select = db
+        .selectFrom('attempts')
         .innerJoin('calls', 'calls.attempt_id', 'attempts.id')
-        .select('calls.id')
-        .whereRef('attempts.rollout_id', '=', 'rollouts.id');
-      if (agentName !== undefined) calls = calls.where('calls.agent_name', '=', agentName);
-      if (model !== undefined) calls = calls.where('calls.model', '=', model);
-      if (policy !== undefined) calls = calls.where('calls.policy', '=', policy);
-      return exists(calls);
-    });
+        .select('rollout_id')
+        .where('attempts.id', 'in', chunk);
+      for (const caller of callers) select = select.where(caller.column, '=', caller.value);
+      for (const { rollout_id } of await select.execute()) rollouts.add(rollout_id);
+    }
+    return [...rollouts];
   }
-  return toPage(await select.execute(), bounds, toRollout);
+  return null;
+}
+
+/** Of the calls that a rollout has, and not of those that a caller has for each rollout again. */
+function callsOfRollout(db: Database, callers: Caller[]) {
+  let calls = db
+    .selectFrom('attempts')
+    .innerJoin('calls', 'calls.attempt_id', 'attempts.id')
+    .select('calls.id')
+    .whereRef('attempts.rollout_id', '=', sql.ref('rollouts.id'));
+  for (const { column, value } of callers) calls = calls.where(unindexed(column), '=', value);
+  return calls;
+}
+
+/** In an expression no index of the column is used. SQLite has no statistics, and would choose one that leaves half of the table. */
+function unindexed(column: string) {
+  return sql<string>`coalesce(${sql.ref(column)}, '')`;
 }
 
 /** Oldest first. */

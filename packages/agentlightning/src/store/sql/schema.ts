@@ -75,6 +75,7 @@ export interface AttemptTable {
   resources: Generated<JsonText>;
   started_at: number;
   ended_at: number | null;
+  run_id: string;
 }
 
 export interface CallTable {

@@ -1,4 +1,4 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { Page, PageRequest, SpanFilter } from '../queries.ts';
 import type { ReportedSpan, Span } from '../types.ts';
 import { ownerOf, requireAttempt } from './attempts.ts';
@@ -75,11 +75,12 @@ export async function querySpans(db: Database, query: SpanFilter & PageRequest):
     .limit(bounds.rows);
   const owners = attemptsOfOwner(db, query);
   if (owners) select = select.where('attempt_id', 'in', owners);
-  if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
+  else if (query.runId !== undefined) select = select.where('run_id', '=', query.runId);
   if (query.attemptId !== undefined) select = select.where('attempt_id', '=', query.attemptId);
   if (query.traceId !== undefined) select = select.where('trace_id', '=', query.traceId);
   if (query.kind !== undefined) select = select.where('kind', '=', query.kind);
-  if (query.status !== undefined) select = select.where('status', '=', query.status);
+  // A literal, because a partial index does not serve a parameter.
+  if (query.status !== undefined) select = select.where('status', '=', sql.lit(query.status));
   if (query.late !== undefined) select = select.where('late', '=', query.late ? 1 : 0);
   if (query.startedAt?.from !== undefined) select = select.where('started_at', '>=', query.startedAt.from);
   if (query.startedAt?.to !== undefined) select = select.where('started_at', '<', query.startedAt.to);

@@ -181,7 +181,7 @@ function bytesOf(value: Row[string]): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : value.length;
 }
 
-/** A file as an earlier version left it, with a row in each table that a later migration fills columns of. */
+/** A file of the first version, with a row in each table that a later migration fills columns of, brought forward to a later one. */
 function makeReleased(released: readonly Migration[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const database = new DatabaseSync(path);
@@ -189,10 +189,12 @@ function makeReleased(released: readonly Migration[]): void {
     pragma application_id = ${0x41474c53};
     create table schema_migrations (name text primary key, applied_at integer not null) strict;
   `);
-  for (const { name, sql } of released) {
+  const apply = ({ name, sql }: Migration): void => {
     database.exec(sql);
     query(database, 'insert into schema_migrations values (?, 0)', name);
-  }
+  };
+  const [first, ...later] = released;
+  apply(first!);
   database.exec(`
     insert into runs (id, config, state, created_at) values ('run-1', '{}', 'running', 1);
     insert into tasks values ('task-1', '{}', '{}');
@@ -205,5 +207,6 @@ function makeReleased(released: readonly Migration[]): void {
       values ('call', 'attempt', 0, 'm', 'chat', '{}', '{"id":"chat-1"}', 0, '{}', '{}', '{}', 1, 1);
     insert into rewards (attempt_id, name, value, source, created_at) values ('attempt', 'reward', 0.5, 'grader', 1);
   `);
+  for (const migration of later) apply(migration);
   database.close();
 }

@@ -54,7 +54,7 @@ export const randomStores: fc.Arbitrary<RandomStore> = fc.record({
 export async function populate(store: Store, { attempts, prompts }: RandomStore): Promise<void> {
   await seed(store);
   for (const [at, content] of prompts.entries()) {
-    await store.addResource({ name: `prompt-${at % 2}`, kind: 'prompt', content });
+    await store.addResource({ name: `prompt-${at % 2}`, kind: 'prompt', content, draft: at % 3 === 1 });
   }
   await enqueue(
     store,

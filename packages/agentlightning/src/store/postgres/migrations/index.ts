@@ -5,6 +5,7 @@
 import type { Migration } from '../../sql/index.ts';
 import { controlPlane } from './001-control-plane.ts';
 import { records } from './002-records.ts';
+import { rareRows } from './003-rare-rows.ts';
 
 /** In order. A released migration is never changed; a change of the schema is a new file. */
-export const migrations: readonly Migration[] = [controlPlane, records];
+export const migrations: readonly Migration[] = [controlPlane, records, rareRows];
