@@ -1,3 +1,5 @@
+const { fround } = Math;
+
 export interface AdamWMoments {
   /** Running mean of the gradient. */
   first: Float32Array;
@@ -18,28 +20,41 @@ export interface AdamWUpdate {
   gradientScale: number;
 }
 
+/** What the update multiplies with: worked out in float64, used in float32. */
+export function adamWFactors(update: AdamWUpdate) {
+  const { step, learningRate, beta1, beta2, eps, weightDecay, gradientScale } = update;
+  return {
+    gradientScale: fround(gradientScale),
+    beta1: fround(beta1),
+    rest1: fround(1 - beta1),
+    beta2: fround(beta2),
+    rest2: fround(1 - beta2),
+    stepSize: fround(learningRate / (1 - beta1 ** step)),
+    secondCorrection: fround(1 / (1 - beta2 ** step)),
+    eps: fround(eps),
+    kept: fround(1 - learningRate * weightDecay),
+  };
+}
+
 /**
  * One update of AdamW (Loshchilov & Hutter 2019, arXiv 1711.05101, algorithm 2, with its schedule multiplier in `learningRate`),
- * in place. Arithmetic is float64, storage float32.
+ * in place and in float32. Every operation is rounded, so that the result is that of the WebAssembly kernel to the bit.
  */
-export function adamWUpdate(
+export function adamWPlain(
   parameter: Float32Array,
   gradient: Float32Array,
-  moments: AdamWMoments,
+  { first, second }: AdamWMoments,
   update: AdamWUpdate,
 ): void {
-  const { beta1, beta2, eps, gradientScale } = update;
-  const { first, second } = moments;
-  const stepSize = update.learningRate / (1 - beta1 ** update.step);
-  const secondCorrection = 1 / (1 - beta2 ** update.step);
-  const kept = 1 - update.learningRate * update.weightDecay;
+  const f = adamWFactors(update);
   for (let i = 0; i < parameter.length; i++) {
-    const g = gradient[i]! * gradientScale;
-    const m = beta1 * first[i]! + (1 - beta1) * g;
-    const v = beta2 * second[i]! + (1 - beta2) * g * g;
+    const g = fround(gradient[i]! * f.gradientScale);
+    const m = fround(fround(f.beta1 * first[i]!) + fround(f.rest1 * g));
+    const v = fround(fround(f.beta2 * second[i]!) + fround(fround(f.rest2 * g) * g));
     first[i] = m;
     second[i] = v;
-    parameter[i] = parameter[i]! * kept - (stepSize * m) / (Math.sqrt(v * secondCorrection) + eps);
+    const spread = fround(fround(Math.sqrt(fround(v * f.secondCorrection))) + f.eps);
+    parameter[i] = fround(parameter[i]! * f.kept) - fround(fround(f.stepSize * m) / spread);
   }
 }
 
@@ -47,7 +62,17 @@ export function adamWUpdate(
 export function globalNorm(arrays: Iterable<Float32Array>): number {
   let sum = 0;
   for (const array of arrays) {
-    for (let i = 0; i < array.length; i++) sum += array[i]! * array[i]!;
+    // Four sums at once: a single one would wait for itself.
+    let [a, b, c, d] = [0, 0, 0, 0];
+    const whole = array.length - (array.length % 4);
+    for (let i = 0; i < whole; i += 4) {
+      a += array[i]! * array[i]!;
+      b += array[i + 1]! * array[i + 1]!;
+      c += array[i + 2]! * array[i + 2]!;
+      d += array[i + 3]! * array[i + 3]!;
+    }
+    for (let i = whole; i < array.length; i++) a += array[i]! * array[i]!;
+    sum += a + b + (c + d);
   }
   return Math.sqrt(sum);
 }

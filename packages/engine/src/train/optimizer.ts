@@ -1,7 +1,8 @@
 import type { OptimStep } from '../contract.ts';
 import { EngineError } from '../errors.ts';
 import type { Parameters } from '../model/index.ts';
-import { type AdamWMoments, adamWUpdate, clipScale, globalNorm } from './adamw.ts';
+import { type AdamWMoments, clipScale, globalNorm } from './adamw.ts';
+import { adamWUpdate } from './adamw-kernel.ts';
 
 /** What AdamW remembers between steps, by parameter name. */
 export interface OptimizerState {
