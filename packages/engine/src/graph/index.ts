@@ -15,6 +15,7 @@ export { concatRows, gatherRows, reshape, sliceRows, transpose } from './layout.
 export { batchedMatmul, linear, product } from './matmul.ts';
 export { logSoftmax, rmsNorm, softmax } from './normalise.ts';
 export type { Shape } from './onnx.ts';
+export { concatAxis, gatherTokens, reshapeAs, sliceAxis } from './ragged.ts';
 export { type RotaryConstants, rotary } from './rotary.ts';
 export type { OrtModule, OrtSession, OrtSessionOptions, OrtTensor } from './runtime.ts';
 export { Tape, type Value } from './tape.ts';

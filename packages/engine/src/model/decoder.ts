@@ -30,35 +30,38 @@ export interface DecoderParts {
  * @returns hidden states, [N, hiddenSize]; `product(tape, hidden, head, { transposeB: true })` makes them logits; a soft cap is left to the caller
  */
 export function emitDecoder(tape: Tape, config: ModelConfig, embedded: Value, parts: DecoderParts): Value {
-  const norm = (x: Value, name: string) => rmsNorm(tape, x, parts.vector(name), config.normEps);
-  const activate = config.activation === 'gelu_tanh' ? gelu : silu;
   let x = scale(tape, embedded, config.embeddingScale ?? 1);
-  for (let layer = 0; layer < config.layers; layer++) {
-    const project = (input: Value, ...names: Projection[]) =>
-      parts.project(
-        input,
-        names.map((name) => projectionName(layer, name)),
-      );
-    const layerNorm = (input: Value, name: LayerNorm) => norm(input, normName(layer, name));
-    const headNorm = (input: Value, name: 'q_norm' | 'k_norm') =>
-      config.headNorms === true
-        ? headwise(tape, input, config.headSize, (y) => norm(y, headNormName(layer, name)))
-        : input;
-    const outputNorm = (y: Value, name: LayerNorm) => (config.outputNorms === true ? layerNorm(y, name) : y);
+  for (let layer = 0; layer < config.layers; layer++) x = emitLayer(tape, config, layer, x, parts);
+  return rmsNorm(tape, x, parts.vector(finalNormName), config.normEps);
+}
 
-    const [q, k, v] = project(layerNorm(x, 'input_layernorm'), 'q_proj', 'k_proj', 'v_proj');
-    const attended = parts.attend(layer, headNorm(q!, 'q_norm'), headNorm(k!, 'k_norm'), v!);
-    x = add(tape, x, outputNorm(project(attended, 'o_proj')[0]!, 'post_attention_layernorm'));
-    // Llama names the norm before its MLP after what stands before it.
-    const mlpInput = layerNorm(
-      x,
-      config.outputNorms === true ? 'pre_feedforward_layernorm' : 'post_attention_layernorm',
+/** One layer: what it makes of x [N, hiddenSize]. */
+export function emitLayer(tape: Tape, config: ModelConfig, layer: number, x: Value, parts: DecoderParts): Value {
+  const norm = (input: Value, name: string) => rmsNorm(tape, input, parts.vector(name), config.normEps);
+  const activate = config.activation === 'gelu_tanh' ? gelu : silu;
+  const project = (input: Value, ...names: Projection[]) =>
+    parts.project(
+      input,
+      names.map((name) => projectionName(layer, name)),
     );
-    const [gate, up] = project(mlpInput, 'gate_proj', 'up_proj');
-    const mixed = project(multiply(tape, activate(tape, gate!), up!), 'down_proj')[0]!;
-    x = add(tape, x, outputNorm(mixed, 'post_feedforward_layernorm'));
-  }
-  return norm(x, finalNormName);
+  const layerNorm = (input: Value, name: LayerNorm) => norm(input, normName(layer, name));
+  const headNorm = (input: Value, name: 'q_norm' | 'k_norm') =>
+    config.headNorms === true
+      ? headwise(tape, input, config.headSize, (y) => norm(y, headNormName(layer, name)))
+      : input;
+  const outputNorm = (y: Value, name: LayerNorm) => (config.outputNorms === true ? layerNorm(y, name) : y);
+
+  const [q, k, v] = project(layerNorm(x, 'input_layernorm'), 'q_proj', 'k_proj', 'v_proj');
+  const attended = parts.attend(layer, headNorm(q!, 'q_norm'), headNorm(k!, 'k_norm'), v!);
+  const mixed = add(tape, x, outputNorm(project(attended, 'o_proj')[0]!, 'post_attention_layernorm'));
+  // Llama names the norm before its MLP after what stands before it.
+  const mlpInput = layerNorm(
+    mixed,
+    config.outputNorms === true ? 'pre_feedforward_layernorm' : 'post_attention_layernorm',
+  );
+  const [gate, up] = project(mlpInput, 'gate_proj', 'up_proj');
+  const down = project(multiply(tape, activate(tape, gate!), up!), 'down_proj')[0]!;
+  return add(tape, mixed, outputNorm(down, 'post_feedforward_layernorm'));
 }
 
 /** [N, heads · headSize] as [N · heads, headSize], and back. N may be unknown, which is a negative size. */

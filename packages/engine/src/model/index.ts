@@ -8,7 +8,7 @@ export {
   type ModelConfig,
   type RopeScaling,
 } from './config.ts';
-export { type DecoderParts, emitDecoder } from './decoder.ts';
+export { type DecoderParts, emitDecoder, emitLayer } from './decoder.ts';
 export {
   adapterNames,
   initLora,
@@ -20,6 +20,7 @@ export {
 export {
   biasName,
   embeddingName,
+  finalNormName,
   headName,
   initParameters,
   type Parameters,

@@ -41,3 +41,29 @@ function batchSize(rows: number, full: number): number {
   while (size > 1 && Math.ceil(size / 2) >= rows) size = Math.ceil(size / 2);
   return size;
 }
+
+/**
+ * Sorts rows, longest first, into groups that a layered pass takes without padding: as many as `fits` allows, and one at least. Rows of a group
+ * are of similar length, so that attention, which is laid out by the longest, wastes little.
+ *
+ * @param positions predicted positions of each row; rows without any are left out
+ */
+export function planGroups(
+  positions: readonly number[],
+  fits: (group: { tokens: number; rows: number; width: number }) => boolean,
+): number[][] {
+  const order = [...positions.keys()].filter((row) => positions[row]! > 0);
+  order.sort((a, b) => positions[b]! - positions[a]! || a - b);
+  const groups: number[][] = [];
+  let tokens = 0;
+  for (const row of order) {
+    const group = groups.at(-1);
+    tokens += positions[row]!;
+    if (group !== undefined && fits({ tokens, rows: group.length + 1, width: positions[group[0]!]! })) group.push(row);
+    else {
+      groups.push([row]);
+      tokens = positions[row]!;
+    }
+  }
+  return groups;
+}

@@ -28,10 +28,10 @@ describe.each(['mistral', 'qwen2', 'qwen3', 'gemma2', 'gemma3_text', 'phi3'])('%
       logProbs: number[];
     };
 
-  it('has the log probs and gradients that transformers computes', async () => {
+  it.each([false, true])('has the log probs and gradients that transformers computes, layered: %s', async (layered) => {
     const { config, parameters } = await load();
     const { ids, logProbs } = await expected();
-    const trainer = new Trainer({ ort, config, parameters, sessionOptions });
+    const trainer = new Trainer({ ort, config, parameters, sessionOptions, layered });
     const row = { tokenIds: Int32Array.from(ids), weights: new Float32Array(ids.length).fill(1, 1) };
     const result = await trainer.forwardBackward([row], { name: 'cross_entropy' });
     expect(furthest(result.logProbs[0]!.subarray(1), logProbs)).toBeLessThan(2e-5);

@@ -27,24 +27,32 @@ const losses: LossSpec[] = [
 const lora: LoraConfig = { rank: 3, alpha: 5, targets: projections };
 const adapters = [undefined, lora];
 const cases = losses.flatMap((loss) => [
+  ...adapters.map((adapter) => ({ loss, adapter, tiedEmbeddings: true, kvHeads: 2, portable: false, layered: true })),
+  { loss, adapter: undefined, tiedEmbeddings: false, kvHeads: 1, portable: true, layered: true },
   ...adapters.flatMap((adapter) => [
-    { loss, adapter, tiedEmbeddings: true, kvHeads: 2, portable: false },
-    { loss, adapter, tiedEmbeddings: false, kvHeads: 1, portable: false },
+    { loss, adapter, tiedEmbeddings: true, kvHeads: 2, portable: false, layered: false },
+    { loss, adapter, tiedEmbeddings: false, kvHeads: 1, portable: false, layered: false },
   ]),
-  { loss, adapter: undefined, tiedEmbeddings: true, kvHeads: 4, portable: true },
+  { loss, adapter: undefined, tiedEmbeddings: true, kvHeads: 4, portable: true, layered: false },
 ]);
 const { ort, sessionOptions } = await loadBackend({ threads: 2 });
 
 describe('gradients against the float64 reference, every tensor', () => {
   it.each(cases)(
-    '$loss.name, tied: $tiedEmbeddings, LoRA: $adapter.rank, kvHeads: $kvHeads, portable: $portable',
+    '$loss.name, tied: $tiedEmbeddings, LoRA: $adapter.rank, kvHeads: $kvHeads, portable: $portable, layered: $layered',
     async (options) => {
       const model = buildModel(
         { ...config, tiedEmbeddings: options.tiedEmbeddings, kvHeads: options.kvHeads },
         options.adapter,
       );
       const rows = rowsNear(model);
-      const trainer = new Trainer({ ort, ...model, sessionOptions, portable: options.portable });
+      const trainer = new Trainer({
+        ort,
+        ...model,
+        sessionOptions,
+        portable: options.portable,
+        layered: options.layered,
+      });
       const result = await trainer.forwardBackward(rows, options.loss);
       const expected = referenceForwardBackward(model, rows, options.loss);
 

@@ -1,6 +1,6 @@
 import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow, ValueResult } from '../contract.ts';
 import { EngineError } from '../errors.ts';
-import type { OrtModule, OrtSessionOptions, OrtTensor, Shape } from '../graph/index.ts';
+import type { OrtModule, OrtSessionOptions, Shape } from '../graph/index.ts';
 import {
   assertModelConfig,
   embeddingName,
@@ -12,13 +12,17 @@ import {
   parameterShapes,
   valueHeadShapes,
 } from '../model/index.ts';
-import { type Batch, planBatches } from './buckets.ts';
+import { type Batch, planBatches, planGroups } from './buckets.ts';
 import { addInto, scatterAddRows } from './gradients.ts';
-import { activationBytesPerToken } from './memory.ts';
+import { LayeredPass } from './layered/layered-pass.ts';
+import { blockCount } from './layered/layout.ts';
+import { activationBytesPerToken, layeredBytes } from './memory.ts';
 import { Optimizer, type OptimizerState } from './optimizer.ts';
 import { parameterTensors } from './parameter-tensors.ts';
+import type { GradientSink, TrainingPass } from './pass.ts';
 import { isTraining, type Purpose, readsValues } from './purpose.ts';
 import { assertRows } from './rows.ts';
+import type { PassRuntime } from './runtime.ts';
 import { SessionCache } from './session-cache.ts';
 import { TrainSession } from './train-session.ts';
 
@@ -37,9 +41,20 @@ export interface TrainerOptions {
   activationBytes?: number;
   /** `intraOpNumThreads` says how many threads compute; by default as many as there are physical cores. */
   sessionOptions?: OrtSessionOptions;
+  /** Whether rows run layer by layer. By default those do whose activations would be large. */
+  layered?: boolean;
   /** For backends that lack ONNX Runtime's CPU-only operators. */
   portable?: boolean;
 }
+
+/** Rows that run together, and what runs them. */
+interface PlannedPass {
+  rows: readonly number[];
+  pass: (purpose: Purpose) => Promise<TrainingPass>;
+}
+
+/** A graph of all layers pays when it takes at least so many tokens at once. */
+const fewTokens = 512;
 
 const lean: OrtSessionOptions = {
   interOpNumThreads: 1,
@@ -59,8 +74,9 @@ export class Trainer {
   readonly trainableShapes: ReadonlyMap<string, Shape>;
   private readonly options: TrainerOptions;
   private readonly activationBytes: number;
-  private readonly tensors: Record<string, OrtTensor>;
-  private readonly sessions: SessionCache<TrainSession>;
+  private readonly sessions: SessionCache<TrainingPass>;
+  private readonly runtime: PassRuntime;
+  private readonly gradients: GradientSink;
   private readonly optimizer: Optimizer;
   private last: Promise<unknown> = Promise.resolve();
 
@@ -79,15 +95,24 @@ export class Trainer {
     const head = options.valueHead === undefined ? new Map<string, Shape>() : valueHeadShapes(options.config);
     const learning = options.lora === undefined ? shapes : loraShapes(options.config, options.lora.config);
     this.trainableShapes = new Map([...learning, ...head]);
-    this.tensors = {
-      ...parameterTensors(options.ort, shapes, options.parameters),
-      ...parameterTensors(options.ort, this.trainableShapes, this.trainable),
+    this.runtime = {
+      ort: options.ort,
+      parameters: {
+        ...parameterTensors(options.ort, shapes, options.parameters),
+        ...parameterTensors(options.ort, this.trainableShapes, this.trainable),
+      },
+      sessionOptions: { ...lean, ...options.sessionOptions },
     };
     this.optimizer = new Optimizer(
       this.trainable,
       (name) => this.trainableShapes.get(name)!.length > 1,
       (name) => head.has(name),
     );
+    this.gradients = {
+      add: (name, values) => addInto(this.optimizer.gradient(name), values),
+      addEmbeddingRows: (ids, rows) =>
+        scatterAddRows(this.optimizer.gradient(embeddingName), ids, rows, this.config.hiddenSize),
+    };
   }
 
   /** Log probs of each row, nats, aligned with its tokens; entry 0 is 0. */
@@ -175,32 +200,51 @@ export class Trainer {
     const empty = () => rows.map((row) => new Float32Array(row.tokenIds.length));
     const logProbs = empty();
     const values = readsValues(purpose) ? empty() : undefined;
-    const positions = rows.map((row) => row.tokenIds.length - 1);
     let total = 0;
-    for (const batch of planBatches(positions, (length) => this.rowsPerBatch(length))) {
-      const session = await this.session(batch, purpose);
-      const result = await session.run(
-        batch.rows.map((row) => rows[row]!),
-        loss,
-      );
+    for (const batch of this.plan(rows)) {
+      const pass = await batch.pass(purpose);
+      const own = batch.rows.map((row) => rows[row]!);
+      const result = await pass.run(own, { purpose, loss }, this.gradients);
       batch.rows.forEach((row, index) => {
-        const from = index * batch.length;
-        const to = from + positions[row]!;
-        logProbs[row]!.set(result.logProbs.subarray(from, to), 1);
-        if (values !== undefined) values[row]!.set(result.values!.subarray(from, to), 1);
+        logProbs[row]!.set(result.logProbs[index]!, 1);
+        if (values !== undefined) values[row]!.set(result.values![index]!, 1);
       });
       total += result.loss;
-      for (const [name, gradient] of result.gradients) addInto(this.optimizer.gradient(name), gradient);
-      if (result.embeddingRows !== undefined) {
-        scatterAddRows(
-          this.optimizer.gradient(embeddingName),
-          session.ids,
-          result.embeddingRows,
-          this.config.hiddenSize,
-        );
-      }
     }
     return { loss: total, logProbs, ...(values && { values }) };
+  }
+
+  /** Rows whose activations are small run through one graph of all layers, others layer by layer. */
+  private plan(rows: readonly TrainRow[]): PlannedPass[] {
+    const positions = rows.map((row) => row.tokenIds.length - 1);
+    const whole = positions.map((length) => (this.runsWhole(length) ? length : 0));
+    const layered = positions.map((length) => (this.runsWhole(length) ? 0 : length));
+    const tokens = this.options.tokensPerBatch ?? 2048;
+    const groups = planGroups(
+      layered,
+      (group) => group.tokens <= tokens && layeredBytes(this.config, group) <= this.activationBytes / 2,
+    );
+    return [
+      ...planBatches(whole, (length) => this.rowsPerBatch(length)).map((batch) => ({
+        rows: batch.rows,
+        pass: async (purpose: Purpose) => this.wholePass(batch, purpose),
+      })),
+      ...groups.map((group) => ({
+        rows: group,
+        pass: async (purpose: Purpose) =>
+          this.layeredPass(
+            group.map((row) => positions[row]!),
+            purpose,
+          ),
+      })),
+    ];
+  }
+
+  private runsWhole(length: number): boolean {
+    const { layered } = this.options;
+    if (layered !== undefined) return !layered;
+    const least = Math.max(length, fewTokens);
+    return least * activationBytesPerToken(this.config, length, true) <= this.activationBytes / 2;
   }
 
   private rowsPerBatch(length: number): number {
@@ -208,13 +252,30 @@ export class Trainer {
     return Math.min(this.options.tokensPerBatch ?? 2048, fitting) / length;
   }
 
-  private async session(shape: Batch, purpose: Purpose): Promise<TrainSession> {
-    const { ort, config, portable, sessionOptions } = this.options;
+  private async wholePass(shape: Batch, purpose: Purpose): Promise<TrainingPass> {
+    const { config, portable } = this.options;
     const { size: batch, length } = shape;
     const bytes = batch * length * activationBytesPerToken(config, length, isTraining(purpose));
     const graph = { config, batch, length, purpose, lora: this.lora?.config, portable };
-    const runtime = { ort, parameters: this.tensors, sessionOptions: { ...lean, ...sessionOptions } };
-    return this.sessions.get(`${purpose} ${batch}x${length}`, bytes, async () => TrainSession.create(graph, runtime));
+    return this.sessions.get(`${purpose} ${batch}x${length}`, bytes, async () =>
+      TrainSession.create(graph, this.runtime),
+    );
+  }
+
+  /** Rows share sessions as long as they are cut into equally many blocks; the longest comes first. */
+  private async layeredPass(lengths: readonly number[], purpose: Purpose): Promise<TrainingPass> {
+    const { config, portable } = this.options;
+    const width = lengths[0]!;
+    const tokens = lengths.reduce((all, length) => all + length, 0);
+    const blocks = blockCount(width);
+    const positions = Math.max(512, 2 ** Math.ceil(Math.log2(width)));
+    const bytes = layeredBytes(config, { tokens, rows: lengths.length, width });
+    const kind = isTraining(purpose) ? 'training' : 'forward';
+    return this.sessions.get(
+      `layered ${kind} ${blocks} ${positions}`,
+      bytes,
+      async () => new LayeredPass({ config, lora: this.lora?.config, portable, blocks, positions }, this.runtime),
+    );
   }
 
   private async exclusively<T>(work: () => Promise<T>): Promise<T> {

@@ -35,8 +35,8 @@ function model({ adapted = false } = {}) {
   };
 }
 
-function open(of: ReturnType<typeof model>, portable = false): Trainer {
-  const trainer = new Trainer({ ort, sessionOptions, ...of, portable });
+function open(of: ReturnType<typeof model>, { portable = false, layered = false } = {}): Trainer {
+  const trainer = new Trainer({ ort, sessionOptions, ...of, portable, layered });
   opened.push(trainer);
   return trainer;
 }
@@ -53,27 +53,32 @@ describe('the value head', () => {
     { adapted: false, trunk: 0.25, portable: true },
     { adapted: true, trunk: 1, portable: false },
     { adapted: true, trunk: 0, portable: false },
-  ])('has the values and gradients of the float64 reference (LoRA: $adapted, trunk: $trunk)', async (options) => {
-    const own = model(options);
-    const trainer = open(own, options.portable);
-    const loss = { name: 'actor_critic', trunk: options.trunk } as const;
-    const result = await trainer.forwardBackward(rows, loss);
-    const expected = referenceForwardBackward(own, rows, loss);
+    { adapted: false, trunk: 0.5, portable: false, layered: true },
+    { adapted: true, trunk: 1, portable: false, layered: true },
+  ])(
+    'has the values and gradients of the float64 reference (LoRA: $adapted, trunk: $trunk, layered: $layered)',
+    async (options) => {
+      const own = model(options);
+      const trainer = open(own, options);
+      const loss = { name: 'actor_critic', trunk: options.trunk } as const;
+      const result = await trainer.forwardBackward(rows, loss);
+      const expected = referenceForwardBackward(own, rows, loss);
 
-    expect(Math.abs(result.loss - expected.loss)).toBeLessThan(1e-5 * Math.abs(expected.loss));
-    expect(result.values!.map((values) => values.length)).toEqual(lengths);
-    for (const [row, values] of result.values!.entries()) {
-      expect(Math.max(...values.map((value, t) => Math.abs(value - expected.values[row]![t]!)))).toBeLessThan(5e-6);
-    }
-    const forward = await trainer.forwardValues(rows);
-    expect(forward.values).toEqual(result.values);
-    expect(forward.logProbs).toEqual(await trainer.forward(rows));
-    const gradients = await gathered(trainer);
-    expect([...gradients.keys()].sort()).toEqual([...trainer.trainable.keys()].sort());
-    for (const [name, gradient] of gradients) {
-      expect(distance(gradient, expected.gradients.get(name)!), name).toBeLessThan(2e-5);
-    }
-  });
+      expect(Math.abs(result.loss - expected.loss)).toBeLessThan(1e-5 * Math.abs(expected.loss));
+      expect(result.values!.map((values) => values.length)).toEqual(lengths);
+      for (const [row, values] of result.values!.entries()) {
+        expect(Math.max(...values.map((value, t) => Math.abs(value - expected.values[row]![t]!)))).toBeLessThan(5e-6);
+      }
+      const forward = await trainer.forwardValues(rows);
+      expect(forward.values).toEqual(result.values);
+      expect(forward.logProbs).toEqual(await trainer.forward(rows));
+      const gradients = await gathered(trainer);
+      expect([...gradients.keys()].sort()).toEqual([...trainer.trainable.keys()].sort());
+      for (const [name, gradient] of gradients) {
+        expect(distance(gradient, expected.gradients.get(name)!), name).toBeLessThan(2e-5);
+      }
+    },
+  );
 
   it('has the slope that central differences show, in the head and below it', async () => {
     const critic = rows.map((row) => ({ ...row, weights: row.weights.map(() => 0) }));
