@@ -54,6 +54,11 @@ export const failureTable = {
     retry: true,
     means: 'the grader gave something that is no finite number',
   },
+  grader_changed: {
+    class: 'infrastructure',
+    retry: true,
+    means: 'a file of the grader is not what it was when the run began',
+  },
   worker_lost: { class: 'infrastructure', retry: true, means: 'the lease ran out, or the worker process was lost' },
   controller_stopped: { class: 'infrastructure', retry: true, means: 'the controller was stopped meanwhile' },
   controller_error: { class: 'infrastructure', retry: true, means: 'the machine failed us: disk, memory, a bug' },

@@ -55,7 +55,7 @@ export type RewardSource = { grader: Grader } | { rewardFrom: 'agent' | 'stdout'
 
 /** The grader itself failed, which says nothing about the agent. */
 export class GraderError extends AgentLightningError {
-  declare readonly code: 'grader_crash' | 'grader_timeout' | 'grader_not_finite';
+  declare readonly code: 'grader_crash' | 'grader_timeout' | 'grader_not_finite' | 'grader_changed';
   /** End of the grader's output. */
   readonly log: string;
 

@@ -7,6 +7,7 @@ import { createModuleGrader } from './module.ts';
 import { createRepositoryTestsGrader, repositoryTestsRequirements } from './repository-tests.ts';
 import type { GraderSpec } from './spec.ts';
 import { createSqlGrader, sqlRequirements } from './sql.ts';
+import { filesOf, unchanged } from './unchanged.ts';
 
 interface GraderKind {
   grader: Grader;
@@ -33,9 +34,17 @@ const kinds: readonly ((spec: GraderSpec) => GraderKind | null)[] = [
       ? { grader: createSqlGrader(spec), requires: sqlRequirements(spec) }
       : null,
   (spec) => (typeof spec === 'object' && 'judge' in spec ? { grader: createJudgeGrader(spec), requires: [] } : null),
-  (spec) => (typeof spec === 'object' && 'module' in spec ? { grader: createModuleGrader(spec), requires: [] } : null),
   (spec) =>
-    typeof spec === 'object' && 'command' in spec ? { grader: createCommandGrader(spec), requires: [] } : null,
+    typeof spec === 'object' && 'module' in spec
+      ? { grader: unchanged(createModuleGrader(spec), [spec.module]), requires: [] }
+      : null,
+  (spec) =>
+    typeof spec === 'object' && 'command' in spec
+      ? {
+          grader: unchanged(createCommandGrader(spec), filesOf(spec.command, spec.cwd ?? process.cwd())),
+          requires: [],
+        }
+      : null,
 ];
 
 function kindOf(spec: GraderSpec): GraderKind {
