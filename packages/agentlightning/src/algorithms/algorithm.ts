@@ -18,6 +18,33 @@ export interface StepOutcome {
   done?: boolean;
 }
 
+/** One question to a model beside the policy. */
+export interface ModelQuestion {
+  /** Alias of the configuration; default: its first model. */
+  model?: string;
+  system: string;
+  user: string;
+  temperature: number;
+  maxTokens: number;
+  seed: number;
+}
+
+export interface ModelAnswer {
+  /** The alias that answered. */
+  model: string;
+  text: string;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+/** A prompt of the configuration, as the run began with it. */
+export interface StartPrompt {
+  name: string;
+  template: string;
+  placeholders: string[];
+  maxCharacters: number | null;
+}
+
 /** Which rollouts to ask for: `count` of each task. */
 export interface RolloutPlan {
   step: number;
@@ -41,6 +68,10 @@ export interface AlgorithmContext<Options extends CommonOptions = CommonOptions>
   readonly policy: string;
   /** The version of it that is served now. */
   readonly policyVersion: number;
+  /** Those of the configuration. */
+  readonly prompts: readonly StartPrompt[];
+  /** Attempts of a rollout that fails through no fault of the agent. */
+  readonly maxAttempts: number;
   /** Holds the policy's weights. */
   readonly engine: Engine;
   /** The run's own, kept with its checkpoints. */
@@ -62,6 +93,11 @@ export interface AlgorithmContext<Options extends CommonOptions = CommonOptions>
   samples(episodes: readonly Episode[], settings?: SampleSettings): SampleSet;
   /** Serves the engine's weights as the next version of the policy. Returns its number. */
   publish(step: number): Promise<number>;
+  /**
+   * Asks a frozen model of the configuration. It is not recorded as a call of an attempt.
+   * @throws {UserError} `model_unknown`; {UpstreamError} when it does not answer
+   */
+  ask(question: ModelQuestion): Promise<ModelAnswer>;
   metrics(event: MetricsEvent): void;
   /** Seconds that the steps after this one take at the pace so far. */
   secondsLeft(step: number): number;
@@ -86,6 +122,11 @@ export interface Algorithm<
   /** One line. */
   summary: string;
   options: Schema;
+  /**
+   * Default `weights`. With `prompts` there need not be a policy, and the held-out tasks are left to the algorithm: there
+   * are no validations between its steps.
+   */
+  trains?: 'weights' | 'prompts';
   /** @param saved what `save` gave for the checkpoint that the run goes on from; null at its begin */
   setup(context: AlgorithmContext<z.output<Schema>>, saved: JsonObject | null): State | Promise<State>;
   step(context: AlgorithmContext<z.output<Schema>>, state: State, step: number): Promise<StepOutcome>;

@@ -7,6 +7,8 @@ export {
   type AlgorithmContext,
   type CommonOptions,
   defineAlgorithm,
+  type ModelAnswer,
+  type ModelQuestion,
   type OptionsSchema,
 } from './algorithm.ts';
 export { algorithms } from './algorithms.ts';

@@ -49,7 +49,9 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
     if (json) process.stdout.write(`${JSON.stringify(summaryObject(config, summary, seconds))}\n`);
     else {
       const colour = process.stdout.isTTY ?? false;
-      process.stdout.write(`\n${summaryText(summary, { seconds, colour })}Policy in ${policyFolder}\n`);
+      process.stdout.write(
+        `\n${summaryText(summary, { seconds, colour })}${policyFolder === null ? '' : `Policy in ${policyFolder}\n`}`,
+      );
     }
   } catch (error) {
     if (!interruption.signal.aborted) throw withResumeHint(error, howToResume);
@@ -64,7 +66,7 @@ export async function presentRun({ config, runId, resume, json }: PresentedRun):
 }
 
 function summaryObject(config: Config, summary: ReturnType<typeof summarise>, seconds: number) {
-  const { before, after, gain, interval, steps, rewardCurve, mismatchMax, dropped } = summary;
+  const { before, after, gain, interval, steps, rewardCurve, mismatchMax, dropped, prompts } = summary;
   return {
     name: config.name ?? 'train',
     metrics: {
@@ -80,6 +82,7 @@ function summaryObject(config: Config, summary: ReturnType<typeof summarise>, se
       rewardCurve,
       mismatchMax,
       dropped,
+      ...(prompts === null ? {} : { prompts }),
     },
     ratios: {},
     machine: machine(),

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, type EmbeddedEngine, modelFolder } from '@agentlightning/engine';
-import { type Config, configuredPrompts, replacementsOf } from '../config/index.ts';
-import { Routes, Sessions } from '../gateway/index.ts';
+import { type Config, configuredPrompts, replacementsOf, servedModel } from '../config/index.ts';
+import type { Engine } from '../engines/engine.ts';
+import { createFrozenEngine } from '../engines/frozen.ts';
+import { type Route, Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
 import { isStoreUrl, openStore } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
@@ -18,7 +20,10 @@ import { readTls } from './tls.ts';
 /** The parts that every command with a model needs, wired together; they close in reverse order. */
 export interface Stack {
   store: Store;
-  engine: EmbeddedEngine;
+  /** The policy's; without a policy one that has no weights. */
+  engine: Engine;
+  /** The models of the configuration. */
+  models: Route[];
   sessions: Sessions;
   server: Server;
   closing: Closing;
@@ -35,22 +40,17 @@ export interface StackOptions {
 export async function openStack({ config, onFatal, onWarning }: StackOptions): Promise<Stack> {
   const closing = new Closing();
   try {
-    const folder = await modelFolder(config.policy.model, { onProgress: progressLines(onWarning) });
-    const engine = await openEngine(config, folder, onWarning);
+    const { engine, route: policy } = await openPolicy(config, onWarning);
     closing.add(() => engine.close());
     const store = await openStore(config.store);
     closing.add(() => store.close());
     const sessions = new Sessions();
-    const policy = {
-      alias: config.policy.name,
-      upstream: await policyUpstream(config.policy.name, engine, folder),
-    };
     const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
     const server = await createServer({
       store,
       storeApi: store,
       sessions,
-      routes: new Routes([policy, ...models], config.policy.name),
+      routes: new Routes([...(policy === null ? [] : [policy]), ...models], servedModel(config)),
       replacements: replacementsOf(configuredPrompts(config.prompts)),
       host: config.server.host,
       port: config.server.port,
@@ -61,7 +61,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     });
     closing.add(() => server.close({ graceMs: 2000 }));
     closing.add(() => sessions.closeAll());
-    return { store, engine, sessions, server, closing };
+    return { store, engine, models, sessions, server, closing };
   } catch (error) {
     await closing.run();
     throw error;
@@ -76,9 +76,14 @@ export function openedLog(file: string | undefined, closing: Closing): Pick<Serv
   return { log };
 }
 
-function openEngine({ policy, seed }: StackOptions['config'], folder: string, onWarning: (message: string) => void) {
-  const { adapter, threads, backend } = policy;
-  return createEmbeddedEngine({
+async function openPolicy(
+  { policy, seed }: StackOptions['config'],
+  onWarning: (message: string) => void,
+): Promise<{ engine: Engine; route: Route | null }> {
+  if (policy === undefined) return { engine: createFrozenEngine(), route: null };
+  const { name, model, adapter, threads, backend } = policy;
+  const folder = await modelFolder(model, { onProgress: progressLines(onWarning) });
+  const engine = await createEmbeddedEngine({
     folder,
     seed,
     onWarning,
@@ -86,6 +91,12 @@ function openEngine({ policy, seed }: StackOptions['config'], folder: string, on
     ...(threads === undefined ? {} : { threads }),
     ...(backend === undefined ? {} : { backend }),
   });
+  try {
+    return { engine, route: { alias: name, upstream: await policyUpstream(name, engine, folder) } };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }
 
 /** @param folder the model's, for what its chat template shows of calls and thinking */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import { sparkline } from '../metrics/index.ts';
-import type { Estimate, MetricsEvent, StepMetrics, ValidationMetrics } from '../metrics/metrics.ts';
+import { sparkline, usage, verdicts } from '../metrics/index.ts';
+import type { Estimate, MetricsEvent, PromptOutcome, StepMetrics, ValidationMetrics } from '../metrics/metrics.ts';
 import { pairedDifference } from '../samples/index.ts';
 
 /** The outcome of a run in figures: success as fractions, `interval` is the 95 % interval of the gain. */
@@ -13,6 +13,8 @@ export interface RunSummary {
   rewardCurve: (number | null)[];
   mismatchMax: number | null;
   dropped: Record<string, number>;
+  /** Of a search for better prompts. */
+  prompts: PromptOutcome | null;
 }
 
 /** Reads the summary off a run's events, in order. Steps that a resumed run redid count once, with their last figures. */
@@ -39,6 +41,7 @@ export function summarise(events: readonly MetricsEvent[], successThreshold: num
     rewardCurve: steps.map((step) => step.reward?.mean ?? null),
     mismatchMax: mismatches.length > 0 ? Math.max(...mismatches) : null,
     dropped,
+    prompts: events.findLast((event) => event.kind === 'prompts') ?? null,
   };
 }
 
@@ -68,10 +71,32 @@ export function summaryText(summary: RunSummary, { seconds, colour }: { seconds:
       ),
     );
   }
+  if (summary.prompts !== null)
+    return `${[...lines, '', ...promptLines(summary.prompts, bold), `Took ${Math.round(seconds)} s`].join('\n')}\n`;
   lines.push('', `Training reward over ${summary.steps} steps, 0 to 1`, `  ${sparkline(summary.rewardCurve)}`, '');
   if (summary.mismatchMax !== null) {
     lines.push(`Largest difference of sampled and recomputed log probs: ${summary.mismatchMax.toExponential(1)} nats`);
   }
   lines.push(`Took ${Math.round(seconds)} s`);
   return `${lines.join('\n')}\n`;
+}
+
+/** What a search found, and where it is. A candidate that was not confirmed is shown, and named as what it is. */
+function promptLines(outcome: PromptOutcome, bold: (text: string) => string): string[] {
+  const { verdict, prompts } = outcome;
+  const won = verdict === 'improved';
+  const said = verdicts[verdict];
+  return [
+    bold(`${said[0]!.toUpperCase()}${said.slice(1)}`),
+    ...(won || prompts.length === 0
+      ? []
+      : ['  The prompts stay as they were. The best candidate, which is not proven better:']),
+    ...prompts.flatMap(({ name, version, text, file }) => [
+      `  ${name}, version ${version} in the store${file === null ? '' : `, and in ${file}`}`,
+      ...text.split('\n').map((line) => `    ${line}`),
+    ]),
+    ...(won ? ['  Agents get it from now on, here and from `agl serve`.'] : []),
+    '',
+    `Used ${usage(outcome)}`,
+  ];
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import { type LoopOptions, runAlgorithm } from '../algorithms/index.ts';
-import type { Config } from '../config/index.ts';
+import { type Config, configuredPrompts, requirePolicy, servedModel } from '../config/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
 import {
   checkAgent,
@@ -15,6 +15,7 @@ import {
 } from '../rollouts/index.ts';
 import { describeStore } from '../store/index.ts';
 import type { Checkpoint, JsonObject } from '../store/types.ts';
+import { askModels } from './ask-model.ts';
 import { loadAlgorithm } from './load-algorithm.ts';
 import { addConfiguredPrompts } from './prompts.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
@@ -34,10 +35,11 @@ export interface TrainingRequest {
 }
 
 /** One training run from checked input to the exported policy. Everything it opened is closed when it returns or throws. */
-export async function train(request: TrainingRequest): Promise<{ policyFolder: string }> {
+export async function train(request: TrainingRequest): Promise<{ policyFolder: string | null }> {
   const { config, runId, note } = request;
   const tasks = await loadTaskFiles(config, note);
   const { algorithm, options } = await loadAlgorithm(config.algorithm);
+  if (algorithm.trains !== 'prompts') requirePolicy(config, algorithm.name);
   await checkAgent(config.agent);
   await checkGrader(config.grader);
 
@@ -50,7 +52,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       store,
       sessions,
       baseUrl: server.url,
-      model: config.policy.name,
+      model: servedModel(config),
       sampling: samplingOf(config),
       budget: config.agent.budget,
       workspaces: config.agent.workspace && createWorkspaces(config.agent.workspace),
@@ -87,7 +89,9 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       loop: loopOptions(config),
       runId,
       seed: config.seed,
-      policy: config.policy.name,
+      policy: servedModel(config),
+      prompts: configuredPrompts(config.prompts),
+      ask: askModels(stack.models),
       checkpointFolder: checkpointFolder(config, runId),
       onReady: () => controller.start(),
       metrics: request.report,
@@ -95,14 +99,14 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       clock: Date.now,
       ...(checkpoint ? { resume: checkpoint } : {}),
     });
-    const policyFolder = join(runFolder(config, runId), 'policy');
-    if (config.checkpoints.export === 'best' && best !== null && best.step !== step) {
+    const policyFolder = algorithm.trains === 'prompts' ? null : join(runFolder(config, runId), 'policy');
+    if (policyFolder !== null && config.checkpoints.export === 'best' && best !== null && best.step !== step) {
       note(
         `Exporting the weights of step ${best.step}, whose validation was the best (mean reward ${best.reward.toFixed(3)}).`,
       );
       await engine.loadState(best.path);
     }
-    await engine.export(policyFolder);
+    if (policyFolder !== null) await engine.export(policyFolder);
     await store.finishRun(runId, 'finished');
     return { policyFolder };
   } catch (error) {

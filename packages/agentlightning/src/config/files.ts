@@ -56,7 +56,7 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   if ('module' in resolved.algorithm) resolved.algorithm.module = resolvePath(resolved.algorithm.module);
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
-  if (!isHubReference(policy.model)) policy.model = resolvePath(policy.model);
+  if (policy !== undefined && !isHubReference(policy.model)) policy.model = resolvePath(policy.model);
   for (const model of resolved.models)
     if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
   for (const prompt of Object.values(resolved.prompts))
@@ -74,7 +74,7 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
 /** @throws {ConfigError} for the first field whose file or folder does not exist */
 export async function requireFiles(config: Config, source: string): Promise<void> {
   const { agent, grader, tasks, policy } = config;
-  const model = isHubReference(policy.model) ? undefined : policy.model;
+  const model = policy === undefined || isHubReference(policy.model) ? undefined : policy.model;
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
     ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
     ['agent.cwd', agent.cwd, 'folder'],

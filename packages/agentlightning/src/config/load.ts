@@ -30,7 +30,7 @@ export async function loadConfig(pathOrFolder: string, overrides: ConfigOverride
   checkJudge(config, basename(file));
   await requireFiles(config, basename(file));
   config.prompts = await withPromptTexts(config.prompts);
-  configuredPrompts(config.prompts, [config.policy.name, ...config.models.map(({ alias }) => alias)]);
+  configuredPrompts(config.prompts, [config.policy?.name ?? [], ...config.models.map(({ alias }) => alias)].flat());
   return { config, file };
 }
 

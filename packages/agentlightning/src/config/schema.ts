@@ -1,5 +1,6 @@
 import { projections } from '@agentlightning/engine';
 import { z } from 'zod';
+import { algorithms } from '../algorithms/index.ts';
 import { agent } from './agent.ts';
 import { algorithm } from './algorithm.ts';
 import { count, text } from './fields.ts';
@@ -51,25 +52,33 @@ const checkpoints = z.strictObject({
   export: z.enum(['last', 'best']).default('last'),
 });
 
-export const configSchema = z.strictObject({
-  name: text.optional(),
-  agent,
-  tasks,
-  grader,
-  policy,
-  models,
-  prompts,
-  sampling: sampling.prefault({}),
-  algorithm: algorithm.prefault({}),
-  validation: validation.prefault({}),
-  checkpoints: checkpoints.prefault({}),
-  stop,
-  retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
-  server: server.prefault({}),
-  store: text.default('.agl/store.db'),
-  runs: text.optional(),
-  seed: z.int().default(1),
-});
+export const configSchema = z
+  .strictObject({
+    name: text.optional(),
+    agent,
+    tasks,
+    grader,
+    policy: policy.optional(),
+    models,
+    prompts,
+    sampling: sampling.prefault({}),
+    algorithm: algorithm.prefault({}),
+    validation: validation.prefault({}),
+    checkpoints: checkpoints.prefault({}),
+    stop,
+    retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
+    server: server.prefault({}),
+    store: text.default('.agl/store.db'),
+    runs: text.optional(),
+    seed: z.int().default(1),
+  })
+  .superRefine(({ policy, algorithm }, context) => {
+    if (policy !== undefined || 'module' in algorithm || trainsPrompts(algorithm.name)) return;
+    context.addIssue({ code: 'invalid_type', expected: 'object', path: ['policy'], input: undefined });
+  });
+
+/** Of a module of the user's own only its code can tell. */
+const trainsPrompts = (name: string): boolean => algorithms.find((each) => each.name === name)?.trains === 'prompts';
 
 /** The effective configuration: defaults filled in; after `loadConfig`, file paths are absolute. */
 export type Config = z.output<typeof configSchema>;

@@ -3,6 +3,7 @@
  * It knows stores and upstreams by their interfaces, and nothing of HTTP servers, engines or what is learnt from the calls.
  */
 export { type AccessRequest, createAccess, isLoopback } from './access.ts';
+export { answerTo } from './answer-to.ts';
 export type { BudgetLimits } from './budget.ts';
 export { chat } from './dialects/chat.ts';
 export type { Dialect } from './dialects/dialect.ts';

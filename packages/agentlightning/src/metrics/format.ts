@@ -1,4 +1,11 @@
-import type { Estimate, MetricsEvent, StepMetrics, ValidationMetrics } from './metrics.ts';
+import type {
+  Estimate,
+  MetricsEvent,
+  PromptOutcome,
+  SearchMetrics,
+  StepMetrics,
+  ValidationMetrics,
+} from './metrics.ts';
 
 /** `45.2 % [38.4, 52.1]`; a missing estimate is a dash, never 0. */
 export function percent(estimate: Estimate | null): string {
@@ -56,6 +63,10 @@ export function reportLine(event: MetricsEvent): string {
       return stepLine(event);
     case 'validation':
       return validationLine(event);
+    case 'search':
+      return searchLine(event);
+    case 'prompts':
+      return outcomeLine(event);
     case 'checkpoint':
       return `step ${event.step}  checkpoint ${event.path}`;
     case 'notice':
@@ -82,3 +93,35 @@ function validationLine(event: ValidationMetrics): string {
   const ungraded = Object.keys(event.ungraded).length > 0 ? `  ungraded ${counted(event.ungraded)}` : '';
   return `step ${event.step}  validation: success ${percent(event.success)}  reward ${interval(event.reward)}  on ${event.tasks} tasks${ungraded}`;
 }
+
+function searchLine(event: SearchMetrics): string {
+  const parts = [
+    `step ${String(event.step).padStart(String(event.steps).length)}/${event.steps}`,
+    `best ${event.best === null ? '–' : event.best.toFixed(3)}`,
+    `kept ${event.members}`,
+    `rollouts ${event.rollouts}`,
+    usage(event),
+    `refused ${counted(event.refused)}`,
+  ];
+  if (Object.keys(event.ungraded).length > 0) parts.push(`ungraded ${counted(event.ungraded)}`);
+  return parts.join('  ');
+}
+
+function outcomeLine(event: PromptOutcome): string {
+  const names = event.prompts.map(({ name, version }) => `${name} (version ${version})`).join(', ');
+  return `step ${event.step}  ${verdicts[event.verdict]}${names === '' ? '' : `: ${names}`}  held-out gain ${interval(event.gain)}  ${usage(event)}`;
+}
+
+/** `215 calls, 41,000 tokens`, with what they cost where there are prices. */
+export function usage({ spent: { calls, tokens, money } }: Pick<SearchMetrics, 'spent'>): string {
+  return `${calls} calls, ${tokens.toLocaleString('en')} tokens${money > 0 ? `, cost ${money.toFixed(4)}` : ''}`;
+}
+
+/** What may be said of the best candidate. */
+export const verdicts: Record<PromptOutcome['verdict'], string> = {
+  improved: 'better prompts, confirmed on held-out tasks',
+  not_confirmed: 'no better prompts: held-out tasks do not confirm the best candidate',
+  too_few_tasks: 'no better prompts: there are too few held-out tasks to confirm any',
+  same: 'no better prompts were found',
+  budget_spent: 'no better prompts: the budget ended before held-out tasks could confirm any',
+};

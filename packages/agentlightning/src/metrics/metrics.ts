@@ -71,7 +71,48 @@ export interface CheckpointMetrics {
   path: string;
 }
 
-export type MetricsEvent = StepMetrics | ValidationMetrics | NoticeMetrics | CheckpointMetrics;
+/** What model calls have used, of agents and critique model together. */
+interface SearchFigures {
+  /** Rollouts so far, as far as this process has seen them. */
+  rollouts: number;
+  spent: { calls: number; tokens: number; money: number };
+  /** Answers of the critique model that became no candidate, by reason. */
+  refused: Record<string, number>;
+  /** Rollouts that infrastructure ended, by code. */
+  ungraded: Record<string, number>;
+}
+
+/** A step of a search for better prompts. */
+export interface SearchMetrics extends SearchFigures {
+  kind: 'search';
+  step: number;
+  steps: number;
+  /** Mean reward of the best candidate on the tasks of the comparison. */
+  best: number | null;
+  /** Candidates that are kept. */
+  members: number;
+  seconds: number;
+}
+
+/** What a search for better prompts ended with. */
+export interface PromptOutcome extends SearchFigures {
+  kind: 'prompts';
+  step: number;
+  /** Only `improved` has a winner: the interval of its held-out gain is above 0. */
+  verdict: 'improved' | 'not_confirmed' | 'too_few_tasks' | 'same' | 'budget_spent';
+  ended: 'steps_done' | 'budget_spent' | 'nothing_left_to_improve';
+  gain: Estimate | null;
+  /** Of the best candidate, those that differ from the start; with their files when they are the winner. */
+  prompts: { name: string; version: number; text: string; file: string | null }[];
+}
+
+export type MetricsEvent =
+  | SearchMetrics
+  | PromptOutcome
+  | StepMetrics
+  | ValidationMetrics
+  | NoticeMetrics
+  | CheckpointMetrics;
 
 export interface MetricsSink {
   write(event: MetricsEvent): void;

@@ -3,7 +3,6 @@ import { type PromptTemplate, placeholdersOf } from './template.ts';
 
 export type PromptFaultCode =
   | 'prompt_empty'
-  | 'prompt_without_placeholders'
   | 'prompt_placeholder_lost'
   | 'prompt_placeholder_unknown'
   | 'prompt_placeholders_contradictory';

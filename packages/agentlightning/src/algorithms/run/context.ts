@@ -1,4 +1,5 @@
 import type { Engine } from '../../engines/engine.ts';
+import { UserError } from '../../errors.ts';
 import { buildSamples, type Episode } from '../../samples/index.ts';
 import type { AlgorithmContext, CommonOptions } from '../algorithm.ts';
 import { assertFirstBatchUsable } from './first-batch.ts';
@@ -41,6 +42,7 @@ export function createContext<Options extends CommonOptions>(
   const context: AlgorithmContext<Options> = {
     ...{ runId, store, policy, engine, clock, seed: input.seed, options: input.options },
     ...{ tasks: input.tasks, validationTasks: input.validationTasks, signal: input.signal },
+    ...{ prompts: input.prompts ?? [], maxAttempts: input.loop.maxAttempts },
     folder: input.checkpointFolder,
     metrics: input.metrics,
     get policyVersion() {
@@ -58,6 +60,10 @@ export function createContext<Options extends CommonOptions>(
         policyVersion: position.policyVersion,
         maxTokens: engine.info().maxTokens,
       }),
+    async ask(question) {
+      if (input.ask !== undefined) return input.ask(question, input.signal);
+      throw noModel();
+    },
     async publish(step) {
       const version = position.policyVersion + 1;
       await engine.publish(version);
@@ -83,6 +89,14 @@ function tokensOf(episodes: readonly Episode[]): number {
   const sampled = calls.flatMap(({ choices }) => choices.map(({ tokenIds }) => tokenIds.length));
   const prompts = calls.map(({ promptIds }) => promptIds?.length ?? 0);
   return [...sampled, ...prompts].reduce((sum, count) => sum + count, 0);
+}
+
+function noModel(): UserError {
+  return new UserError({
+    code: 'model_unknown',
+    message: 'There is no model beside the policy that could be asked.',
+    hint: 'Name one under "models" in the configuration.',
+  });
 }
 
 const changing: readonly (string | symbol)[] = ['forwardBackward', 'optimStep', 'loadState'] satisfies (keyof Engine)[];

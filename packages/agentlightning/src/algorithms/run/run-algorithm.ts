@@ -32,7 +32,7 @@ export async function runAlgorithm<Schema extends OptionsSchema, State>(
     savedStep = position.step;
   };
   const validateWhenDue = async () => {
-    if (!validationDue(input, position.step, lastStep)) return;
+    if (algorithm.trains === 'prompts' || !validationDue(input, position.step, lastStep)) return;
     lastValidation = await validate(context, { step: position.step, loop });
     position.best = betterOf(position.best, lastValidation, loop.stop.minGain);
     if (position.step === 0) position.firstValidation = lastValidation;

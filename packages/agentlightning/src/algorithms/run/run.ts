@@ -2,7 +2,7 @@ import type { Engine } from '../../engines/engine.ts';
 import type { Estimate, MetricsEvent, ValidationMetrics } from '../../metrics/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import type { Checkpoint, JsonObject, RolloutMode, Task } from '../../store/types.ts';
-import type { CommonOptions } from '../algorithm.ts';
+import type { CommonOptions, ModelAnswer, ModelQuestion, StartPrompt } from '../algorithm.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Best, Spent } from './stop.ts';
 
@@ -26,6 +26,10 @@ export interface RunInput<Options extends CommonOptions = CommonOptions> {
   seed: number;
   /** Name of the policy that the engine holds; calls that it did not answer are not trained on. */
   policy: string;
+  /** Of the configuration. Default: none. */
+  prompts?: readonly StartPrompt[];
+  /** Default: there is no model beside the policy. */
+  ask?: (question: ModelQuestion, signal: AbortSignal) => Promise<ModelAnswer>;
   /** This run's own: old checkpoints in it are deleted. */
   checkpointFolder: string;
   /**

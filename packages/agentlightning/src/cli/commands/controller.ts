@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { type Config, loadConfig } from '../../config/index.ts';
+import { type Config, loadConfig, servedModel } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import {
   type Controller,
@@ -51,7 +51,7 @@ export function registerController(program: Command): void {
 
 /** Until it is told to end, or cannot go on. Its worker leaves, and what it had under way is queued again. */
 async function runController(config: Config, flags: ControllerFlags): Promise<void> {
-  const { agent, grader, policy } = config;
+  const { agent, grader } = config;
   const url = serverUrl(flags.store);
   await checkAgent(agent);
   await checkGrader(grader);
@@ -71,7 +71,14 @@ async function runController(config: Config, flags: ControllerFlags): Promise<vo
       process.stdout.write(`${flags.json ? JSON.stringify({ event, ...fields }) : text}\n`);
     };
     const controller = createController({
-      ...{ store, sessions, baseUrl: url, model: policy.name, sampling: samplingOf(config), budget: agent.budget },
+      ...{
+        store,
+        sessions,
+        baseUrl: url,
+        model: servedModel(config),
+        sampling: samplingOf(config),
+        budget: agent.budget,
+      },
       workspaces: agent.workspace && createWorkspaces(agent.workspace),
       runner: createRunner(agent),
       reward: createRewardSource(grader),

@@ -111,7 +111,7 @@ const configOf = (run: Run): Config => parseConfig(run.config, { source: run.id,
 
 /** Texts of breaks need the model's tokenizer; without its folder they are left out. */
 async function decoderOf({ policy }: Config): Promise<Decode | undefined> {
-  const tokenizer = await loadTokenizer(policy.model).catch(() => null);
+  const tokenizer = policy === undefined ? null : await loadTokenizer(policy.model).catch(() => null);
   return tokenizer === null ? undefined : (ids) => tokenizer.decode(ids);
 }
 

@@ -56,6 +56,7 @@ export const checks: readonly Check[] = [
     name: 'model',
     needs: [],
     async run({ config: { policy, seed } }) {
+      if (policy === undefined) return good('no policy: no weights are trained');
       const warnings: Finding[] = [];
       const { model, adapter, threads, backend } = policy;
       const engine = await createEmbeddedEngine({

@@ -1,4 +1,5 @@
 import { uuidv7 } from 'uuidv7';
+import { servedModel } from '../../config/index.ts';
 import { Routes, Sessions } from '../../gateway/index.ts';
 import { createWorkspaces, runPreflight } from '../../rollouts/index.ts';
 import { createServer } from '../../server/index.ts';
@@ -17,15 +18,16 @@ export async function tryAgent({ config, signal }: Patient): Promise<Finding[]> 
     const store = await openMemoryStore();
     closing.add(() => store.close());
     const sessions = new Sessions();
-    const upstream = createCannedUpstream({ name: config.policy.name, answers });
-    const routes = new Routes([{ alias: config.policy.name, upstream }], config.policy.name);
+    const model = servedModel(config);
+    const upstream = createCannedUpstream({ name: model, answers });
+    const routes = new Routes([{ alias: model, upstream }], model);
     const server = await createServer({ store, sessions, routes, onFatal: () => {} });
     closing.add(() => server.close({ graceMs: 1000 }));
     closing.add(() => sessions.closeAll());
     const { train } = await loadTaskFiles(config, () => {});
     const { agent, grader, seed } = config;
     const workspaces = agent.workspace && createWorkspaces(agent.workspace);
-    const place = { store, sessions, baseUrl: server.url, model: config.policy.name, budget: agent.budget, workspaces };
+    const place = { store, sessions, baseUrl: server.url, model, budget: agent.budget, workspaces };
     const notes = await runPreflight({
       ...place,
       runId: 'doctor',

@@ -1,5 +1,5 @@
 import { automaticAssigner, findFaults, type GrpoOptions } from '../../algorithms/index.ts';
-import type { Config } from '../../config/index.ts';
+import { type Config, servedModel } from '../../config/index.ts';
 import {
   buildSamples,
   creditAssigner,
@@ -37,9 +37,10 @@ export function reportStep(step: number, episodes: readonly Episode[], config: C
     return 'reward' in grade ? [grade.reward] : [];
   });
   const faults = faultsOf(episodes, config.algorithm);
+  const policy = servedModel(config);
   const { outcomes } = buildSamples(episodes, {
-    policy: config.policy.name,
-    policyVersion: versionOf(episodes, config.policy.name),
+    policy,
+    policyVersion: versionOf(episodes, policy),
     maxTokens: Number.MAX_SAFE_INTEGER,
     scaleByStd: true,
     ...settingsOf(config.algorithm, step),
