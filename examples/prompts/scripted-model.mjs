@@ -63,8 +63,11 @@ function edited(text, seed) {
   return `Here is a better prompt.\n<prompt>\n${current}\n${added}\n</prompt>`;
 }
 
-/** @returns the base URL for OpenAI clients, and a way to end it */
-export async function startScriptedModel(port = 0) {
+/**
+ * @param options.answer what it says to a request; default: what the script above does. May wait.
+ * @returns the base URL for OpenAI clients, and a way to end it
+ */
+export async function startScriptedModel({ port = 0, answer = answerOf } = {}) {
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request) text += part;
@@ -74,7 +77,7 @@ export async function startScriptedModel(port = 0) {
       return;
     }
     const body = JSON.parse(text);
-    const content = answerOf(body);
+    const content = await answer(body);
     const prompt_tokens = Math.ceil(JSON.stringify(body.messages).length / 4);
     const usage = { prompt_tokens, completion_tokens: Math.ceil(content.length / 4) };
     usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
@@ -100,6 +103,6 @@ export async function startScriptedModel(port = 0) {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { url } = await startScriptedModel(4871);
+  const { url } = await startScriptedModel({ port: 4871 });
   console.log(`Serving the scripted model at ${url}`);
 }

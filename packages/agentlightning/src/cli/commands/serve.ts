@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, isHubReference, modelFolder } from '@agentlightning/engine';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config/index.ts';
+import { configuredPrompts, loadConfig, replacementsOf } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
+import type { Replacement } from '../../prompts/index.ts';
 import { createServer, type ServerOptions } from '../../server/index.ts';
 import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
@@ -73,7 +74,7 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
   const closing = new Closing();
   try {
     const location = storeLocation(flags.store);
-    const { routes, what } = await openRoutes(model, flags, closing);
+    const { routes, replacements, what } = await openRoutes(model, flags, closing);
     const [first] = routes;
     if (first === undefined) throw nothingToServe(flags.config ?? '');
     const { key: adminKey, source } = adminKeyFor(
@@ -90,6 +91,7 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
       ...(store === null ? {} : { storeApi: store }),
       sessions,
       routes: new Routes(routes, first.alias),
+      replacements: store === null ? [] : replacements,
       host: flags.host,
       port: flags.port,
       serve: { open },
@@ -144,9 +146,10 @@ async function openRoutes(
   model: string | undefined,
   flags: ServeFlags,
   closing: Closing,
-): Promise<{ routes: Route[]; what: { folder?: string } }> {
+): Promise<{ routes: Route[]; replacements: Replacement[]; what: { folder?: string } }> {
   const note = (message: string) => void process.stderr.write(`${message}\n`);
   const routes: Route[] = [];
+  let replacements: Replacement[] = [];
   const what: { folder?: string } = {};
   if (model !== undefined || flags.config === undefined) {
     const folder =
@@ -162,8 +165,9 @@ async function openRoutes(
   if (flags.config !== undefined) {
     const { config } = await loadConfig(flags.config);
     routes.push(...(await openModelRoutes({ models: config.models, env: process.env, note })));
+    replacements = replacementsOf(configuredPrompts(config.prompts));
   }
-  return { routes, what };
+  return { routes, replacements, what };
 }
 
 function nothingToServe(config: string): UserError {
