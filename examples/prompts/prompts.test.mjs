@@ -166,7 +166,9 @@ describe('agl train without a policy', () => {
     });
   });
 
-  it('a critique model that talks nonsense ends the run by name, and nothing is lost', { timeout: limitMs }, async () => {
+  it('a critique model that talks nonsense ends the run by name, and nothing is lost', {
+    timeout: limitMs,
+  }, async () => {
     model = await startScriptedModel({ answer: (body) => (isQuestion(body) ? 'qwer asdf' : answerOf(body)) });
     const { code, stderr } = await train().ended;
     expect(code).toBe(1);

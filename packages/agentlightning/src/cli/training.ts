@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
@@ -45,6 +46,8 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
 
   const failure = new AbortController();
   const signal = AbortSignal.any([request.signal, failure.signal]);
+  // Each thing that is waited for listens; there are as many as an algorithm asks for at a time.
+  setMaxListeners(0, signal);
   const stack = await openStack({ config, onFatal: (error) => failure.abort(error), onWarning: note });
   const { store, engine, server, sessions, closing } = stack;
   try {

@@ -2,6 +2,7 @@ import { AgentLightningError } from '../../errors.ts';
 import type { AlgorithmContext, ModelAnswer } from '../algorithm.ts';
 import { seedFor } from '../random.ts';
 import type { Journal } from './journal.ts';
+import { Lanes } from './lanes.ts';
 import type { Ledger } from './ledger.ts';
 import type { SearchOptions } from './options.ts';
 import type { Question } from './ports.ts';
@@ -24,17 +25,23 @@ export class Critic {
   readonly refused: Partial<Record<RefusalReason, number>> = {};
   readonly #options: CriticOptions;
   readonly #answers: Map<string, string>;
+  readonly #lanes: Lanes;
   #uselessInRow = 0;
 
   constructor(options: CriticOptions) {
     this.#options = options;
+    this.#lanes = new Lanes(options.context.options.parallel);
     this.#answers = new Map(
       options.journal.entries.flatMap((entry) => (entry.work === 'question' ? [[entry.id, entry.answer]] : [])),
     );
   }
 
   /** @returns null when the budget is spent */
-  async ask({ key, system, user }: Question): Promise<string | null> {
+  ask(question: Question): Promise<string | null> {
+    return this.#lanes.run(() => this.#ask(question));
+  }
+
+  async #ask({ key, system, user }: Question): Promise<string | null> {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const { context, ledger, journal } = this.#options;

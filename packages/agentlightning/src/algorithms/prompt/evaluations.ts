@@ -3,6 +3,7 @@ import type { RolloutRequest, Task } from '../../store/types.ts';
 import { seedFor } from '../random.ts';
 import type { Candidate } from './candidate.ts';
 import type { Journal } from './journal.ts';
+import { Lanes } from './lanes.ts';
 import type { Ledger } from './ledger.ts';
 import type { Trial, TrialResult } from './ports.ts';
 import { trialResult } from './report.ts';
@@ -35,8 +36,7 @@ export class Evaluations {
   readonly #tasks: Map<string, Task>;
   readonly #results = new Map<string, Promise<Episode | null>>();
   readonly #seen = new Set<string>();
-  #free: number;
-  #waiting: (() => void)[] = [];
+  readonly #lanes: Lanes;
   /** Rollouts that ended without a grade, by code. */
   readonly ungraded: Record<string, number> = {};
   rollouts = 0;
@@ -44,7 +44,7 @@ export class Evaluations {
   constructor(options: EvaluationsOptions) {
     this.#options = options;
     this.#tasks = new Map(options.tasks.map((task) => [task.id, task]));
-    this.#free = options.parallel;
+    this.#lanes = new Lanes(options.parallel);
   }
 
   evaluate(trials: readonly Trial[]): Promise<(TrialResult | null)[]> {
@@ -81,7 +81,7 @@ export class Evaluations {
       seed: seedFor(seed, 'prompt', taskId, number),
       resources: versionsOf(candidate),
     };
-    const episode = this.#run(request, candidate, set);
+    const episode = this.#lanes.run(() => this.#run(request, candidate, set));
     this.#results.set(id, episode);
     // What was not run for lack of budget may be asked for again, for the confirmation.
     episode.then(
@@ -93,28 +93,24 @@ export class Evaluations {
 
   async #run(request: RolloutRequest, candidate: Candidate, set: Trial['set']): Promise<Episode | null> {
     const { ledger, journal, run, prices, onFirst } = this.#options;
-    await this.#enter();
+    const paid = ledger.has(request.id);
+    if (!paid && !(await ledger.admit('rollout', { fromReserve: set === 'held-out' }))) return null;
+    let usage = null;
     try {
-      const paid = ledger.has(request.id);
-      if (!paid && !(await ledger.admit('rollout', { fromReserve: set === 'held-out' }))) return null;
-      let usage = null;
-      try {
-        const [episode] = await run([request]);
-        if (episode === undefined) throw new Error(`The rollout ${request.id} is gone.`);
-        usage = usageOf(episode, prices);
-        this.#count(episode);
-        if (!paid) {
-          await journal.append({ work: 'rollout', id: request.id, usage });
-          if (!this.#seen.has(candidate.id)) await onFirst(candidate, episode.rollout.id);
-        }
+      const [episode] = await run([request]);
+      if (episode === undefined) throw new Error(`The rollout ${request.id} is gone.`);
+      usage = usageOf(episode, prices);
+      this.#count(episode);
+      if (!paid) {
+        await journal.append({ work: 'rollout', id: request.id, usage });
+        const first = !this.#seen.has(candidate.id);
         this.#seen.add(candidate.id);
-        if (set === 'held-out') ledger.reserved = Math.max(0, ledger.reserved - 1);
-        return episode;
-      } finally {
-        if (!paid) ledger.settle('rollout', request.id, usage);
+        if (first) await onFirst(candidate, episode.rollout.id);
       }
+      if (set === 'held-out') ledger.reserved = Math.max(0, ledger.reserved - 1);
+      return episode;
     } finally {
-      this.#leave();
+      if (!paid) ledger.settle('rollout', request.id, usage);
     }
   }
 
@@ -123,15 +119,5 @@ export class Evaluations {
     const { failure } = episode.rollout;
     if (failure?.class !== 'infrastructure') return;
     this.ungraded[failure.code] = (this.ungraded[failure.code] ?? 0) + 1;
-  }
-
-  async #enter(): Promise<void> {
-    while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#free -= 1;
-  }
-
-  #leave(): void {
-    this.#free += 1;
-    this.#waiting.shift()?.();
   }
 }

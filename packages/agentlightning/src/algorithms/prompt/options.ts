@@ -22,7 +22,7 @@ export const searchOptions = commonOptions.extend({
   budget: z.strictObject({ calls: count.optional(), tokens: count.optional(), money: amount.optional() }).prefault({}),
   /** Per million tokens, by model alias: what `budget.money` is counted with. */
   prices: z.record(text, z.strictObject({ input: z.number().min(0), output: z.number().min(0) })).default({}),
-  /** Rollouts that are asked for at a time; never more than `agent.concurrency` are at work. */
+  /** Rollouts, and questions to the critique model, at a time; never more rollouts than `agent.concurrency` are at work. */
   parallel: count.default(4),
   /** Rollouts of each held-out task, for the start and for the best. */
   heldOutRollouts: count.default(1),
