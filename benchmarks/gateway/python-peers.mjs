@@ -14,14 +14,14 @@ function run(command, args) {
 }
 
 /** A virtual environment with one package in it. */
-function install(folder, requirement, minor) {
+export function install(folder, requirement, minor) {
   const python = findPython(minor);
   if (python === null) throw new Error(`no Python 3.${minor} or newer`);
   run(python, ['-m', 'venv', folder]);
   run(join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', requirement]);
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address();

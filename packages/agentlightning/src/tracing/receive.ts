@@ -6,7 +6,7 @@ import { readBatch, type Signal, shapes } from './batch.ts';
 import { markSkew } from './clock.ts';
 import type { Message } from './fields.ts';
 import { TracingError } from './tracing-error.ts';
-import { decodeRequest, encodeAnswer } from './wire-format.ts';
+import { decodeRequest, encodeMessage } from './wire-format.ts';
 
 interface OtlpRequest {
   signal: Signal;
@@ -152,7 +152,7 @@ function answerBody(form: Form, signal: Signal, { rejected, problems }: Outcome)
   const errorMessage = summary(problems);
   if (form === 'protobuf') {
     const content = problems.length === 0 ? {} : { partialSuccess: { rejected, errorMessage } };
-    return { contentType: protobufType, body: encodeAnswer('Answer', content) };
+    return { contentType: protobufType, body: encodeMessage('Answer', content) };
   }
   const counter = `rejected${shapes[signal].items.replace(/^./, (first) => first.toUpperCase())}`;
   const content = problems.length === 0 ? {} : { partialSuccess: { [counter]: String(rejected), errorMessage } };
@@ -164,7 +164,7 @@ export function failureBody(contentType: string | undefined, message: string): O
   const invalidArgument = 3;
   const status = { code: invalidArgument, message };
   return contentType?.startsWith(protobufType)
-    ? { contentType: protobufType, body: encodeAnswer('Failure', status) }
+    ? { contentType: protobufType, body: encodeMessage('Failure', status) }
     : { contentType: jsonType, body: jsonBytes(status) };
 }
 

@@ -141,7 +141,10 @@ function salvage([type, ...inner]: readonly string[], body: Uint8Array): Decoded
 /** Wire type of texts, bytes and messages. */
 const lengthDelimited = 2;
 
-export function encodeAnswer(type: 'Answer' | 'Failure', content: Record<string, unknown>): Uint8Array {
+export function encodeMessage(
+  type: 'Answer' | 'Failure' | 'TracesRequest' | 'Span',
+  content: Record<string, unknown>,
+): Uint8Array {
   const found = root.lookupType(type);
   return found.encode(found.fromObject(content)).finish();
 }
