@@ -4,7 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/*/dist/**/*.test.js', 'examples/*/*.test.mjs'],
-    exclude: ['**/*.postgres.test.js', '**/node_modules/**'], // npm run test:postgres
+    // npm run test:postgres, npm run test:kubernetes
+    exclude: ['**/*.postgres.test.js', '**/*.cluster.test.js', '**/node_modules/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What a test waits for comes when it comes: only a hang is a failure, not a busy machine.

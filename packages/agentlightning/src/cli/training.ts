@@ -11,8 +11,8 @@ import {
   createController,
   createRewardSource,
   createRunner,
-  createWorkspaces,
   runPreflight,
+  workspacesOf,
 } from '../rollouts/index.ts';
 import { describeStore } from '../store/index.ts';
 import type { Checkpoint, JsonObject } from '../store/types.ts';
@@ -55,10 +55,11 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       store,
       sessions,
       baseUrl: server.url,
+      agentUrl: config.server.publicUrl,
       model: servedModel(config),
       sampling: samplingOf(config),
       budget: config.agent.budget,
-      workspaces: config.agent.workspace && createWorkspaces(config.agent.workspace),
+      workspaces: workspacesOf(config.agent),
       runId,
     };
     const controller = createController({

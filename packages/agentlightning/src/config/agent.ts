@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { command, count, seconds, text } from './fields.ts';
+import { kubernetes } from './kubernetes.ts';
 
 const environment = z.record(z.string(), z.string()).default({});
 
@@ -20,24 +21,30 @@ const workspace = z.strictObject({
 /** Of model calls by one attempt. */
 const budget = z.strictObject({ calls: count.optional(), tokens: count.optional(), seconds: seconds.optional() });
 
-const shared = {
+const everywhere = {
   concurrency: count.default(4),
   timeoutSeconds: seconds.default(60),
   env: environment,
-  cwd: text.optional(),
-  workspace: workspace.optional(),
   budget: budget.optional(),
 };
+
+const shared = { ...everywhere, cwd: text.optional(), workspace: workspace.optional() };
+
+const output = z.enum(['stdout-last-line', 'none']).default('stdout-last-line');
+const graceSeconds = z.number().min(0).default(5);
 
 const moduleAgent = z.strictObject({ module: text, export: text.default('default'), ...shared });
 
 const commandAgent = z.strictObject({
   command,
-  output: z.enum(['stdout-last-line', 'none']).default('stdout-last-line'),
-  graceSeconds: z.number().min(0).default(5),
+  output,
+  graceSeconds,
   limits: limits.optional(),
   ...shared,
 });
 
+/** Its pods see no folder of this machine. */
+const kubernetesAgent = z.strictObject({ kubernetes, output, graceSeconds, ...everywhere });
+
 /** `agent`: what is run for each attempt. */
-export const agent = z.union([moduleAgent, commandAgent]);
+export const agent = z.union([moduleAgent, commandAgent, kubernetesAgent]);

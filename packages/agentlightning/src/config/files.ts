@@ -43,8 +43,12 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   const resolved = structuredClone(config);
   const { agent, grader, tasks, policy, checkpoints } = resolved;
   if ('module' in agent) agent.module = resolvePath(agent.module);
-  agent.cwd = resolvePath(agent.cwd ?? '.');
-  if (agent.workspace) {
+  if ('kubernetes' in agent) {
+    const { template, kubeconfig } = agent.kubernetes;
+    if (template !== undefined) agent.kubernetes.template = resolvePath(template);
+    if (kubeconfig !== undefined) agent.kubernetes.kubeconfig = resolvePath(kubeconfig);
+  } else agent.cwd = resolvePath(agent.cwd ?? '.');
+  if ('workspace' in agent && agent.workspace) {
     agent.workspace.folder = resolvePath(agent.workspace.folder);
     if (agent.workspace.from !== undefined) agent.workspace.from = resolvePath(agent.workspace.from);
   }
@@ -77,8 +81,10 @@ export async function requireFiles(config: Config, source: string): Promise<void
   const model = policy === undefined || isHubReference(policy.model) ? undefined : policy.model;
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
     ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
-    ['agent.cwd', agent.cwd, 'folder'],
-    ['agent.workspace.from', agent.workspace?.from, 'folder'],
+    ['agent.cwd', 'cwd' in agent ? agent.cwd : undefined, 'folder'],
+    ['agent.workspace.from', 'workspace' in agent ? agent.workspace?.from : undefined, 'folder'],
+    ['agent.kubernetes.template', 'kubernetes' in agent ? agent.kubernetes.template : undefined, 'file'],
+    ['agent.kubernetes.kubeconfig', 'kubernetes' in agent ? agent.kubernetes.kubeconfig : undefined, 'file'],
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],

@@ -139,7 +139,7 @@ describe('mistakes', () => {
   it.each([
     [{ algorithm: { learningrat: 1 } }, 'algorithm.learningrat: did you mean "learningRate"?'],
     [{ algoritm: {} }, 'algoritm: did you mean "algorithm"?'],
-    [{ server: { xyz: 1 } }, 'server.xyz: unknown key; known here: host, port, tls, log'],
+    [{ server: { xyz: 1 } }, 'server.xyz: unknown key; known here: host, port, publicUrl, tls, log'],
     [{ policy: { model: 'm', adapter: { rnak: 1, alpha: 2, rank: 8 } } }, 'policy.adapter.rnak: did you mean "rank"?'],
     [{ agent: { module: 'a', timeoutSecond: 1 } }, 'agent.timeoutSecond: did you mean "timeoutSeconds"?'],
     [{ agent: { comand: 'a', command: 'a' } }, 'agent.comand: did you mean "command"?'],
@@ -166,12 +166,13 @@ describe('mistakes', () => {
       { algorithm: { schedule: 'cosin' } },
       'algorithm.schedule: expected "constant" or "linear" or "cosine", found the string "cosin"; did you mean "cosine"?',
     ],
+    [{ agent: { kubernetes: {} } }, 'agent.kubernetes: needs an image or a template'],
     [{ agent: { command: 5 } }, 'agent.command: expected a string or a list (each: a string), found 5'],
     [{ agent: { command: ['node', 5] } }, 'agent.command.1: expected a string, found 5'],
     [{ agent: { module: 'a', env: { A: 1 } } }, 'agent.env.A: expected a string, found 1'],
     [
       { agent: 'agent.mjs' },
-      'agent: expected an object with "module" or an object with "command", found the string "agent.mjs"',
+      'agent: expected an object with "module" or an object with "command" or an object with "kubernetes", found the string "agent.mjs"',
     ],
   ])('%j', (change, message) => {
     expect(mistake({ ...good, ...change })).toBe(`agl.config.ts: ${message}`);

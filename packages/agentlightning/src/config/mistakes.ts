@@ -48,6 +48,7 @@ function unknownKey(at: Path, owner: unknown): string {
 }
 
 function complaint(issue: Issue, found: unknown, at: Path): string {
+  if (issue.code === 'custom') return `: ${issue.message}`;
   if (issue.code === 'too_small' || issue.code === 'too_big') {
     if (issue.origin === 'string' || issue.origin === 'array') return ': must not be empty';
     const [bound, relation] =

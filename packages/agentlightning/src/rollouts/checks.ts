@@ -6,18 +6,20 @@ import { startModuleChild } from './children/module-child.ts';
 import { ModuleLoadError } from './children/module-load.ts';
 import { agentEnvironment } from './environment.ts';
 import type { GraderSpec } from './graders/spec.ts';
+import { checkCluster } from './runners/kubernetes/check-cluster.ts';
 import type { AgentSpec } from './runners/runner.ts';
 
 const startTimeoutMs = 30_000;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Is there an agent to run? Imports a module in a child, looks a command up; runs neither.
+ * Is there an agent to run? Imports a module in a child, looks a command up, has a cluster check a Job; runs none of them.
  * @throws {UserError}
  */
 export async function checkAgent(agent: AgentSpec): Promise<void> {
   const environment = agentEnvironment(process.env, agent.env);
-  if ('module' in agent) await checkModule('agent', agent, environment);
+  if ('kubernetes' in agent) await checkCluster(agent);
+  else if ('module' in agent) await checkModule('agent', agent, environment);
   else await checkCommand('agent', agent.command, agent.cwd ?? process.cwd(), environment);
 }
 

@@ -116,6 +116,7 @@ describe('an attempt', () => {
     });
     expect(await gateway.store.listCalls(outcome?.last?.id ?? '')).toMatchObject([{ sequence: 0, model: 'policy' }]);
 
+    await controller.stop();
     const stolen = `${workshop.folder}/stolen`;
     await outcomes(control(`printf %s "$OPENAI_API_KEY" > ${stolen}`));
     const answer = await fetch(`${gateway.server.url}/v1/models`, {
@@ -150,7 +151,9 @@ describe('an attempt', () => {
 
   it('is rewarded by its standard output when the configuration says so', async () => {
     const grader = { rewardFrom: 'stdout' } as const;
-    const [half] = await outcomes(control('echo thinking; echo 0.5', { grader }));
+    const first = control('echo thinking; echo 0.5', { grader });
+    const [half] = await outcomes(first);
+    await first.stop();
     expect(half).toMatchObject({ rewards: [{ value: 0.5, source: 'stdout' }] });
     const [none] = await outcomes(control('echo done', { grader }));
     expect(none).toMatchObject({ state: 'succeeded', rewards: [], reward: null });
@@ -324,6 +327,9 @@ function boundStore(): ControllerOptions['store'] {
     heartbeat: (id, leaseMs) => store.heartbeat(id, leaseMs),
     finishAttempt: (id, outcome) => store.finishAttempt(id, outcome),
     expireLeases: () => store.expireLeases(),
+    getAttempt: (id) => store.getAttempt(id),
+    getRollout: (id) => store.getRollout(id),
+    getTask: (id) => store.getTask(id),
     listCalls: (id) => store.listCalls(id),
     addReward: (reward) => store.addReward(reward),
     annotate: (annotation) => store.annotate(annotation),

@@ -5,10 +5,11 @@ import type { Claim, Failure, Rollout } from '../store/types.ts';
 import { type Backoff, waitBeforeRetry } from './backoff.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { allAttemptsFail } from './diagnosis.ts';
-import { type AttemptContext, type ExecutedAttempt, executeAttempt } from './execute-attempt.ts';
+import { type AttemptContext, type ExecutedAttempt, type ExecuteOptions, executeAttempt } from './execute-attempt.ts';
 import { failed } from './failures.ts';
 import { buryFormerWorkers, isRunning } from './former-workers.ts';
 import { createGatewayMonitor, probeOf } from './gateway-monitor.ts';
+import { adoptable, sweepStrangers } from './lasting-agents.ts';
 import { createScratch } from './scratch.ts';
 import { createWake } from './wake.ts';
 
@@ -31,6 +32,9 @@ export interface ControllerOptions extends Omit<AttemptContext, 'store' | 'scrat
     | 'heartbeat'
     | 'finishAttempt'
     | 'expireLeases'
+    | 'getAttempt'
+    | 'getRollout'
+    | 'getTask'
     | 'listCalls'
     | 'addReward'
     | 'annotate'
@@ -61,7 +65,7 @@ const claimWaitMs = 20_000;
 
 /** Takes rollouts from the store, executes them with at most `concurrency` at a time, and ends them in the store. */
 export function createController(options: ControllerOptions): Controller {
-  const { store, workerId, concurrency, runId, leaseMs = 30_000, onEvent = () => {} } = options;
+  const { store, runner, workerId, concurrency, runId, leaseMs = 30_000, onEvent = () => {} } = options;
   const { backoff = { firstMs: 1000, maxMs: 30_000 }, breakerAttempts = 8 } = options;
   const scratch = createScratch();
   const monitor = createGatewayMonitor({ probe: probeOf(options.baseUrl), now: Date.now });
@@ -100,11 +104,11 @@ export function createController(options: ControllerOptions): Controller {
     }
   }
 
-  function launch(claim: Claim): void {
+  function launch(claim: Claim, { resumed = false } = {}): void {
     const abort = new AbortController();
     if (stopping.signal.aborted) abort.abort();
     onEvent({ type: 'attempt-started', rollout: claim.rollout, attemptId: claim.attempt.id });
-    const ended = execute(claim, abort.signal)
+    const ended = execute(claim, { signal: abort.signal, resumed })
       .catch(halt)
       .finally(() => {
         running.delete(claim.attempt.id);
@@ -113,15 +117,17 @@ export function createController(options: ControllerOptions): Controller {
     running.set(claim.attempt.id, { abort, ended });
   }
 
-  async function execute(claim: Claim, signal: AbortSignal): Promise<void> {
+  async function execute(claim: Claim, options: ExecuteOptions): Promise<void> {
     const { attempt, rollout } = claim;
-    const { outcome, log } = await executeAttempt(claim, context, signal).catch(ourFailure);
+    const { signal } = options;
+    const { outcome, log } = await executeAttempt(claim, context, options).catch(ourFailure);
     const failure = outcome.failure ?? null;
     // The slot stays taken meanwhile: while the infrastructure is down, few rollouts use up their attempts.
     if (failure?.class === 'infrastructure' && attempt.number < rollout.maxAttempts && !signal.aborted) {
       await waitBeforeRetry(attempt.number, backoff, stopping.signal);
     }
     const after = await store.finishAttempt({ attemptId: attempt.id, workerId }, outcome);
+    await runner.lasting?.release(attempt.id).catch(() => {}); // what stays is found by a later sweep
     onEvent({ type: 'attempt-ended', rollout: after, attemptId: attempt.id, failure, log });
     if (signal.aborted) return;
     const broken = breaker.record(rollout.runId, failure);
@@ -138,15 +144,26 @@ export function createController(options: ControllerOptions): Controller {
     await store.expireLeases();
   }
 
-  async function beatUntilStopped(): Promise<void> {
+  /** What this worker had under way when it was killed, where agents outlive it. */
+  async function adopt(): Promise<void> {
+    for (const claim of await adoptable({ store, runner, workerId, leaseMs })) launch(claim, { resumed: true });
+    await sweepStrangers(store, runner).catch(() => {});
+  }
+
+  async function repeatUntilStopped(everyMs: number, step: () => Promise<void>): Promise<void> {
     const pulse = createWake();
     stopping.signal.addEventListener('abort', () => pulse.signal());
     while (!stopping.signal.aborted) {
-      await pulse.wait(leaseMs / 3);
-      // A beat that fails is tried again; when the store is gone for good, the next claim or finish says so.
-      if (!stopping.signal.aborted) await beat().catch(() => {});
+      await pulse.wait(everyMs);
+      // One that fails is tried again; when the store is gone for good, the next claim or finish says so.
+      if (!stopping.signal.aborted) await step().catch(() => {});
     }
   }
+
+  const chores = () => [
+    repeatUntilStopped(leaseMs / 3, beat),
+    ...(runner.lasting ? [repeatUntilStopped(leaseMs, () => sweepStrangers(store, runner))] : []),
+  ];
 
   async function stop(): Promise<void> {
     stopping.abort();
@@ -157,7 +174,7 @@ export function createController(options: ControllerOptions): Controller {
     await Promise.all([...running.values()].map(({ ended }) => ended));
     if (loop !== null) await store.leaveWorker(workerId).catch(() => {}); // without a word it is lost a little later
     monitor.stop();
-    await options.runner.close();
+    await runner.close();
     if ('grader' in options.reward) await options.reward.grader.close();
     scratch.close();
   }
@@ -165,11 +182,12 @@ export function createController(options: ControllerOptions): Controller {
   return {
     start() {
       monitor.start();
-      loop ??= buryFormerWorkers({ store, host: hostname(), isAlive: isRunning })
+      loop ??= buryFormerWorkers({ store, runner, host: hostname(), isAlive: isRunning, except: workerId })
         .then(() =>
           store.registerWorker({ id: workerId, leaseMs, info: { host: hostname(), pid: process.pid, concurrency } }),
         )
-        .then(() => Promise.all([claimUntilStopped(), beatUntilStopped()]))
+        .then(adopt)
+        .then(() => Promise.all([claimUntilStopped(), ...chores()]))
         .then(() => {}, halt);
     },
     stop: () => (stopped ??= stop()),

@@ -6,6 +6,7 @@ import { failed } from './failures.ts';
 import type { GatewayMonitor } from './gateway-monitor.ts';
 import { type Grader, GraderError, type ModelAccess, type RewardSource } from './graders/grader.ts';
 import { createRedactor } from './redact.ts';
+import { followAgent, redacted } from './resume-agent.ts';
 import { parseRewardLine, rewardName } from './rewards.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
 import type { Scratch } from './scratch.ts';
@@ -17,6 +18,8 @@ export interface AttemptContext {
   sessions: Sessions;
   /** Of the gateway, without `/v1`. */
   baseUrl: string;
+  /** The same as agents see it, when they run elsewhere. */
+  agentUrl?: string | undefined;
   /** Name under which the agent calls the policy. */
   model: string;
   sampling: Partial<Record<RolloutMode, AttemptSampling>>;
@@ -35,23 +38,32 @@ export interface ExecutedAttempt {
   log: string;
 }
 
+export interface ExecuteOptions {
+  /** Aborted when the attempt is no longer wanted: no reward is written then. */
+  signal: AbortSignal;
+  /** Its agent was begun by an earlier process, and may still run. */
+  resumed?: boolean;
+}
+
 /**
  * One attempt from its session to its reward. Everything that can go wrong with the agent, the grader or the model server
  * is in the outcome; only our own failures throw. The caller ends the attempt in the store.
- *
- * @param signal aborted when the attempt is no longer wanted: no reward is written then
  */
 export async function executeAttempt(
   claim: Claim,
   context: AttemptContext,
-  signal: AbortSignal,
+  { signal, resumed = false }: ExecuteOptions,
 ): Promise<ExecutedAttempt> {
   const { workspaces } = context;
-  if (!workspaces) return runAndJudge(claim, context, { workspace: null, signal });
+  if (!workspaces) return runAndJudge(claim, context, { workspace: null, signal, resumed });
   const { id: attemptId } = claim.attempt;
   let failed = true;
   try {
-    const executed = await runAndJudge(claim, context, { workspace: await workspaces.open(attemptId), signal });
+    const executed = await runAndJudge(claim, context, {
+      workspace: await workspaces.open(attemptId),
+      signal,
+      resumed,
+    });
     failed = executed.outcome.state !== 'succeeded';
     return executed;
   } finally {
@@ -62,15 +74,13 @@ export async function executeAttempt(
 interface Place {
   workspace: string | null;
   signal: AbortSignal;
+  resumed: boolean;
 }
 
-async function runAndJudge(
-  claim: Claim,
-  context: AttemptContext,
-  { workspace, signal }: Place,
-): Promise<ExecutedAttempt> {
+async function runAndJudge(claim: Claim, context: AttemptContext, place: Place): Promise<ExecutedAttempt> {
+  const { workspace, signal, resumed } = place;
   const { id: attemptId } = claim.attempt;
-  const exit = await runAgent(claim, context, { workspace, signal });
+  const exit = resumed ? await followAgent(claim, context, signal) : await runAgent(claim, context, place);
   if (signal.aborted) return interrupted(exit.log);
   const calls = await context.store.listCalls(attemptId);
   const failure = explainByGateway(explainByCalls(exit.failure, calls), context.monitor, claim.attempt.startedAt);
@@ -108,10 +118,10 @@ async function runAndJudge(
 
 async function runAgent(
   { rollout, attempt, task }: Claim,
-  { sessions, scratch, sampling, budget = {}, runner, baseUrl, model }: AttemptContext,
+  { sessions, scratch, sampling, budget = {}, runner, baseUrl, agentUrl, model }: AttemptContext,
   { workspace, signal }: Place,
 ): Promise<AgentExit> {
-  const { id: rolloutId, mode, seed } = rollout;
+  const { id: rolloutId, runId, mode, seed } = rollout;
   const { id: attemptId, number: attemptNumber, workerId } = attempt;
   const taskJson = JSON.stringify(task.input);
   const parameters = sampling[mode];
@@ -120,7 +130,7 @@ async function runAgent(
     const token = await sessions.open(parameters ? { ...session, sampling: parameters } : session);
     const taskFile = scratch.writeTask(attemptId, taskJson);
     const variables = attemptEnvironment({
-      baseUrl,
+      baseUrl: agentUrl ?? baseUrl,
       token,
       rolloutId,
       attemptId,
@@ -130,7 +140,10 @@ async function runAgent(
       taskFile,
       workspace,
     });
-    const exit = await runner.run({ attemptId, input: task.input, variables, workspace, signal });
+    const exit = await runner.run({
+      ...{ runId, rolloutId, attemptId, attemptNumber },
+      ...{ input: task.input, variables, workspace, signal },
+    });
     return redacted(exit, createRedactor([token, ...(runner.secrets ?? [])]));
   } finally {
     // The token dies with the agent; a call still under way is aborted and recorded before anybody looks at the calls.
@@ -159,18 +172,6 @@ function explainByGateway(
     'gateway_unreachable',
     `The gateway could not be reached during the attempt, which then failed: ${failure.message}`,
   );
-}
-
-/** Nothing of what an agent printed is kept or quoted with a secret in it. */
-function redacted(exit: AgentExit, redact: (text: string) => string): AgentExit {
-  const { failure, output, lastLine } = exit;
-  return {
-    ...exit,
-    failure: failure && { ...failure, message: redact(failure.message) },
-    output: output === null ? null : redact(output),
-    lastLine: lastLine === null ? null : redact(lastLine),
-    log: redact(exit.log),
-  };
 }
 
 async function judge(

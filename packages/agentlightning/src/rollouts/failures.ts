@@ -28,6 +28,21 @@ export const failureTable = {
   disk_limit: { class: 'agent', retry: false, means: 'more than `agent.limits.diskMiB` in its workspace' },
   context_overflow: { class: 'agent', retry: false, means: 'failed after a prompt that left no room in the context' },
   spawn_failed: { class: 'infrastructure', retry: true, means: 'the process could not start, or the module not load' },
+  cluster_unreachable: {
+    class: 'infrastructure',
+    retry: true,
+    means: 'the Kubernetes API gave no answer for too long',
+  },
+  cluster_refused: {
+    class: 'infrastructure',
+    retry: true,
+    means: 'the cluster will not have the Job or its pod: rights, policies, a wrong field',
+  },
+  log_lost: {
+    class: 'infrastructure',
+    retry: true,
+    means: 'the agent ended well, but what it printed could not be read',
+  },
   queue_timeout: { class: 'infrastructure', retry: true, means: 'the cluster had no place for the pod in time' },
   unschedulable: { class: 'infrastructure', retry: true, means: 'no node of the cluster can ever take the pod' },
   image_pull_failed: { class: 'infrastructure', retry: true, means: 'the image of a pod cannot be had' },

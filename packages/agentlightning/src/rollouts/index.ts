@@ -8,4 +8,4 @@ export { createRewardSource, graderRequirements } from './graders/graders.ts';
 export { runPreflight } from './preflight.ts';
 export { openRemoteSessions } from './remote-sessions.ts';
 export { createRunner } from './runners/runners.ts';
-export { createWorkspaces } from './workspaces.ts';
+export { workspacesOf } from './workspaces.ts';

@@ -17,6 +17,7 @@ export interface PreflightOptions {
   store: Store;
   sessions: Sessions;
   baseUrl: string;
+  agentUrl?: string | undefined;
   model: string;
   workspaces?: Workspaces | undefined;
   budget?: AttemptBudget | undefined;

@@ -18,6 +18,14 @@ export interface Workspaces {
   release(attemptId: string, options: { failed: boolean }): Promise<void>;
 }
 
+/** Those that the configuration's `agent` asks for. */
+export function workspacesOf(agent: {
+  concurrency: number;
+  workspace?: WorkspaceOptions | undefined;
+}): Workspaces | undefined {
+  return agent.workspace && createWorkspaces(agent.workspace);
+}
+
 export function createWorkspaces({ folder, from, keep }: WorkspaceOptions): Workspaces {
   return {
     async open(attemptId) {

@@ -9,8 +9,8 @@ import {
   createController,
   createRewardSource,
   createRunner,
-  createWorkspaces,
   openRemoteSessions,
+  workspacesOf,
 } from '../../rollouts/index.ts';
 import { openHttpStore, storeKey } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,8 +24,12 @@ interface ControllerFlags {
   store: string;
   run?: string;
   concurrency?: number;
+  worker?: string;
   json?: boolean;
 }
+
+/** A name is taken up again by a process that takes a while to start: in a pod, on another node. */
+const leaseMs = ({ worker }: Pick<ControllerFlags, 'worker'>) => (worker === undefined ? 30_000 : 120_000);
 
 /** For telling the server what became of the attempts under way. */
 const graceMs = 5000;
@@ -38,6 +42,7 @@ export function registerController(program: Command): void {
     .requiredOption('--store <url>', 'the server of `agl train` or `agl serve --store`: http://… (key: AGL_STORE_KEY)')
     .option('--run <id>', 'take rollouts of this run alone')
     .option('--concurrency <n>', 'attempts at the same time; default: that of the configuration', positiveWhole)
+    .option('--worker <name>', 'go on with what a killed controller of this name had under way (agents in Kubernetes)')
     .option('--json', 'one JSON object a line')
     .addHelpText(
       'after',
@@ -64,25 +69,20 @@ async function runController(config: Config, flags: ControllerFlags): Promise<vo
     closing.add(() => sessions.end());
     await store.lastChange(); // a wrong key or address is told at once, and not at the first claim
     const { concurrency = agent.concurrency } = flags;
-    const workerId = `${hostname()}:${process.pid}`;
+    const { worker: workerId = `${hostname()}:${process.pid}` } = flags;
     const failed = withRejection();
     const say = (event: string, fields: Record<string, string | null>): void => {
       const text = [event, ...Object.values(fields).filter((value) => value !== null)].join('  ');
       process.stdout.write(`${flags.json ? JSON.stringify({ event, ...fields }) : text}\n`);
     };
     const controller = createController({
-      ...{
-        store,
-        sessions,
-        baseUrl: url,
-        model: servedModel(config),
-        sampling: samplingOf(config),
-        budget: agent.budget,
-      },
-      workspaces: agent.workspace && createWorkspaces(agent.workspace),
+      ...{ store, sessions, baseUrl: url, agentUrl: config.server.publicUrl },
+      ...{ model: servedModel(config), sampling: samplingOf(config), budget: agent.budget },
+      workspaces: workspacesOf(agent),
       runner: createRunner(agent),
       reward: createRewardSource(grader),
-      ...{ workerId, concurrency, ...(flags.run === undefined ? {} : { runId: flags.run }) },
+      ...{ workerId, concurrency, leaseMs: leaseMs(flags) },
+      ...{ ...(flags.run === undefined ? {} : { runId: flags.run }) },
       onEvent: (event) => {
         if (event.type === 'fatal') failed.reject(event.error);
         else if (event.type === 'attempt-ended') {

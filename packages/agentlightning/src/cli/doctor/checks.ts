@@ -41,6 +41,7 @@ export const checks: readonly Check[] = [
     needs: [],
     async run({ config }) {
       await checkAgent(config.agent);
+      if ('kubernetes' in config.agent) return good('the cluster would take its Job');
       return good('module' in config.agent ? `${config.agent.module} can be loaded` : 'its command can be run');
     },
   },

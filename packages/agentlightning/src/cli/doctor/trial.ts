@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { servedModel } from '../../config/index.ts';
 import { Routes, Sessions } from '../../gateway/index.ts';
-import { createWorkspaces, runPreflight } from '../../rollouts/index.ts';
+import { runPreflight, workspacesOf } from '../../rollouts/index.ts';
 import { createServer } from '../../server/index.ts';
 import { openMemoryStore } from '../../store/index.ts';
 import { createCannedUpstream } from '../../upstreams/index.ts';
@@ -26,7 +26,7 @@ export async function tryAgent({ config, signal }: Patient): Promise<Finding[]> 
     closing.add(() => sessions.closeAll());
     const { train } = await loadTaskFiles(config, () => {});
     const { agent, grader, seed } = config;
-    const workspaces = agent.workspace && createWorkspaces(agent.workspace);
+    const workspaces = workspacesOf(agent);
     const place = { store, sessions, baseUrl: server.url, model, budget: agent.budget, workspaces };
     const notes = await runPreflight({
       ...place,

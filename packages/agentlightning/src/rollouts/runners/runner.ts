@@ -3,7 +3,11 @@ import type { ResourceLimits } from '../children/resource-limits.ts';
 
 /** One execution of the agent. The task's private part is not in it: what a runner does not have, it cannot leak. */
 export interface AttemptWork {
+  runId: string;
+  rolloutId: string;
   attemptId: string;
+  /** 1 for the first attempt of a rollout. */
+  attemptNumber: number;
   input: JsonObject;
   /** The attempt's own variables (design §4), beside those that the agent always has. */
   variables: Readonly<Record<string, string>>;
@@ -33,7 +37,26 @@ export interface Runner {
   readonly secrets?: readonly string[];
   /** Ends when the agent and everything it started have ended. Failures of the agent are values; only our own mistakes throw. */
   run(work: AttemptWork): Promise<AgentExit>;
+  /** Absent: agents end with the process that began them. */
+  readonly lasting?: LastingAgents;
   close(): Promise<void>;
+}
+
+/** Agents that outlive their controller, and are known by their attempt. */
+export interface LastingAgents {
+  /** What an earlier process began; null when there is nothing of it, or it did not get so far that it ran. */
+  find(attemptId: string): Promise<FoundAgent | null>;
+  /** The attempt has ended in the store: nothing of its agent is needed any more, and one that still runs is ended. */
+  release(attemptId: string): Promise<void>;
+  /** Attempts whose agents are there, and which this process neither began nor found. */
+  strangers(): Promise<string[]>;
+}
+
+export interface FoundAgent {
+  /** The attempt's key, which only its agent has. */
+  token: string;
+  /** As `run`, from where it is; one that has ended tells how, whatever the signal says. */
+  follow(signal: AbortSignal): Promise<AgentExit>;
 }
 
 interface AgentOptions {
@@ -56,5 +79,35 @@ export interface CommandAgent extends AgentOptions {
   limits?: ResourceLimits | undefined;
 }
 
+export interface KubernetesAgent {
+  kubernetes: KubernetesPlace;
+  output: 'stdout-last-line' | 'none';
+  timeoutSeconds: number;
+  graceSeconds: number;
+  env?: Readonly<Record<string, string>> | undefined;
+}
+
+type Quantities = Readonly<Record<string, string>>;
+
+/** Where and as what the pods of attempts run. */
+export interface KubernetesPlace {
+  /** Absolute path of a Job in YAML. */
+  template?: string | undefined;
+  /** With a template: in place of what that says. */
+  image?: string | undefined;
+  command?: string | string[] | undefined;
+  resources?: { requests?: Quantities | undefined; limits?: Quantities | undefined } | undefined;
+  namespace?: string | undefined;
+  /** Absolute path. */
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+  /** Of Kueue. */
+  queue?: string | undefined;
+  queueSeconds: number;
+  startSeconds: number;
+  /** How long the cluster may look as if a pod would never start, before that is believed. */
+  stuckSeconds: number;
+}
+
 /** The configuration's `agent`, without its concurrency. */
-export type AgentSpec = ModuleAgent | CommandAgent;
+export type AgentSpec = ModuleAgent | CommandAgent | KubernetesAgent;

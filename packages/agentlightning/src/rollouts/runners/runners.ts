@@ -1,3 +1,4 @@
+import { createKubernetesRunner } from './kubernetes.ts';
 import { createModuleRunner } from './module.ts';
 import { createProcessRunner } from './process.ts';
 import type { AgentSpec, Runner } from './runner.ts';
@@ -6,6 +7,7 @@ import type { AgentSpec, Runner } from './runner.ts';
 const runners: readonly ((agent: AgentSpec) => Runner | null)[] = [
   (agent) => ('module' in agent ? createModuleRunner(agent) : null),
   (agent) => ('command' in agent ? createProcessRunner(agent) : null),
+  (agent) => ('kubernetes' in agent ? createKubernetesRunner(agent) : null),
 ];
 
 export function createRunner(agent: AgentSpec): Runner {

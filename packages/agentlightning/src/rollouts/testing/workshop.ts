@@ -26,6 +26,7 @@ export function work(change: Partial<AttemptWork> = {}): AttemptWork {
   attempts += 1;
   const attemptId = `attempt-${process.pid}-${attempts}`;
   return {
+    ...{ runId: 'run', rolloutId: `rollout-${attempts}`, attemptNumber: 1 },
     attemptId,
     input: { question: 'q' },
     workspace: null,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { agentContainerOf } from './agent-template.ts';
 import type { Container, Job, Secret } from './objects.ts';
 import type { FilledTemplate } from './template.ts';
 import { JobTemplateError } from './template-error.ts';
@@ -8,6 +9,17 @@ const maxMountedTaskBytes = 512 * 1024;
 
 const folder = '/var/run/agentlightning';
 const labelPrefix = 'agentlightning.dev';
+
+/** On everything that is made for an attempt. */
+export const managedBy = { label: 'app.kubernetes.io/managed-by', value: 'agentlightning' } as const;
+
+/** The whole id; labels may have its hash. */
+export function attemptIdOf({ metadata }: Job): string | null {
+  return metadata.annotations?.[`${labelPrefix}/attempt-id`] ?? null;
+}
+
+/** A node that is not heard of holds its pods for five minutes by default, though their attempts could run elsewhere. */
+const nodeSilenceSeconds = 30;
 
 export interface AttemptJobOptions {
   template: FilledTemplate;
@@ -44,15 +56,14 @@ export function attemptObjects(options: AttemptJobOptions): AttemptObjects {
   const { template, attempt, queue } = options;
   const name = jobName(attempt.attemptId);
   const labels = {
-    'app.kubernetes.io/managed-by': 'agentlightning',
+    [managedBy.label]: managedBy.value,
     [`${labelPrefix}/run`]: labelValue(attempt.runId),
     [`${labelPrefix}/rollout`]: labelValue(attempt.rolloutId),
     [`${labelPrefix}/attempt`]: labelValue(attempt.attemptId),
   };
   const { spec } = template;
   const pod = spec.template;
-  const agent = pod.spec.containers.find((container) => container.name === 'agent') ?? pod.spec.containers[0];
-  if (agent === undefined) throw new TypeError('A Job template without a container was let through.');
+  const agent = agentContainerOf(template);
   assertFree(agent, options.variables);
   const withTask = Buffer.byteLength(options.taskJson) <= maxMountedTaskBytes;
   // After queue, start and run there is nothing left to wait for: it ends by itself when no controller is there to end it.
@@ -82,6 +93,7 @@ export function attemptObjects(options: AttemptJobOptions): AttemptObjects {
         metadata: { ...pod.metadata, labels: { ...pod.metadata?.labels, ...labels } },
         spec: {
           automountServiceAccountToken: false, // unless the template says otherwise
+          tolerations: nodeTolerations,
           ...pod.spec,
           restartPolicy: 'Never',
           terminationGracePeriodSeconds: Math.ceil(options.graceSeconds),
@@ -110,6 +122,13 @@ export function attemptObjects(options: AttemptJobOptions): AttemptObjects {
     }),
   };
 }
+
+const nodeTolerations = ['not-ready', 'unreachable'].map((state) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: nodeSilenceSeconds,
+}));
 
 /** No name of a variable, so that `envFrom` leaves it out. */
 const taskKey = 'task.json';

@@ -76,7 +76,14 @@ export interface ContainerStatus {
   state?: {
     waiting?: { reason?: string; message?: string };
     running?: { startedAt?: string };
-    terminated?: { exitCode: number; signal?: number; reason?: string; message?: string };
+    terminated?: {
+      exitCode: number;
+      signal?: number;
+      reason?: string;
+      message?: string;
+      startedAt?: string;
+      finishedAt?: string;
+    };
   };
 }
 

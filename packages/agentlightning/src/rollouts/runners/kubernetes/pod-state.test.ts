@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Condition, ContainerStatus, Pod } from './objects.ts';
-import { readPod } from './pod-state.ts';
+import { endedWithin, readPod } from './pod-state.ts';
 
 type Status = NonNullable<Pod['status']>;
 type State = NonNullable<ContainerStatus['state']>;
@@ -144,4 +144,27 @@ describe('a pod that has not begun', () => {
   it('is queued before anybody has looked at it', () => {
     expect(readPod({ metadata: {} }, 'agent')).toEqual({ at: 'queued', why: null, hopeless: false });
   });
+});
+
+describe('an end that is told late', () => {
+  const from = (finishedAt: string, exitCode: number) =>
+    pod(agent({ terminated: { exitCode, startedAt: '2026-01-01T00:00:00Z', finishedAt } }), deleted);
+
+  it('counts when it was in time by the clock of the node', () => {
+    expect(endedWithin(from('2026-01-01T00:00:09Z', 0), 'agent', 10_000)).toEqual({
+      ...{ at: 'ended', failure: null, exitCode: 0 },
+    });
+    expect(endedWithin(from('2026-01-01T00:00:09Z', 3), 'agent', 10_000)?.failure?.code).toBe('exit_code');
+  });
+
+  it('does not when it may have been too late, or is not known', () => {
+    expect(endedWithin(from('2026-01-01T00:00:10Z', 0), 'agent', 10_000)).toBeNull();
+    expect(endedWithin(pod(agent({ running: {} })), 'agent', 10_000)).toBeNull();
+  });
+});
+
+it.each([143, 137])('a deletion that is first seen with the end it led to (%i) is still nobody’s fault', (exitCode) => {
+  expect(codeOf(pod(agent({ terminated: { exitCode, reason: 'Error' } }), deleted))).toBe(
+    'ended infrastructure pod_deleted',
+  );
 });

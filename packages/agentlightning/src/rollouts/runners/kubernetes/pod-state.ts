@@ -34,6 +34,9 @@ const stuck = {
 /** Of a terminated container: its program never ran. */
 const neverRan: ReadonlySet<string | undefined> = new Set(['StartError', 'ContainerCannotRun']);
 
+/** 128 and the numbers of SIGTERM and SIGKILL, by which pods that are deleted end. */
+const stopped: ReadonlySet<number> = new Set([143, 137]);
+
 /** Messages of kubelet evictions that are the pod's own doing (pkg/kubelet/eviction/helpers.go). */
 const ownDisk = /exceed(s|ed) (the total limit of containers|its local ephemeral storage limit|the limit)/;
 
@@ -45,6 +48,9 @@ export function readPod({ metadata, spec, status = {} }: Pod, agent: string): Po
 
   // A container that is killed with its pod ends with 137, which says nothing about the agent.
   if (lost !== null && (ended !== undefined || status.phase === 'Failed')) return end(lost, ended?.exitCode);
+  if (ended !== undefined && metadata.deletionTimestamp !== undefined && stopped.has(ended.exitCode)) {
+    return end(lost ?? failed('pod_deleted', 'Somebody deleted the pod.'));
+  }
   if (ended !== undefined) return end(agentFailure(ended), ended.exitCode);
   if (lost !== null && metadata.deletionTimestamp !== undefined) return end(lost);
   if (metadata.deletionTimestamp !== undefined) return end(failed('pod_deleted', 'Somebody deleted the pod.'));
@@ -60,6 +66,17 @@ export function readPod({ metadata, spec, status = {} }: Pod, agent: string): Po
   if (spec?.nodeName === undefined && scheduled?.status !== 'True') return queued(scheduled);
   const waiting = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   return { at: 'starting', failure: waiting.map(whyStuck).find((failure) => failure !== null) ?? null };
+}
+
+/**
+ * How the agent ended, when that was for certain within this time of its start by its node's clock; null when it ran longer. For ends that
+ * are only told when the controller has lost its patience. The times of Kubernetes are whole seconds.
+ */
+export function endedWithin(pod: Pod, agent: string, ms: number): (PodState & { at: 'ended' }) | null {
+  const ended = pod.status?.containerStatuses?.find(({ name }) => name === agent)?.state?.terminated;
+  const [startedAt, finishedAt] = [timeOf(ended?.startedAt), timeOf(ended?.finishedAt)];
+  if (ended === undefined || startedAt === null || finishedAt === null || finishedAt - startedAt >= ms) return null;
+  return { at: 'ended', failure: agentFailure(ended), exitCode: ended.exitCode };
 }
 
 function end(failure: Failure | null, exitCode?: number): PodState {

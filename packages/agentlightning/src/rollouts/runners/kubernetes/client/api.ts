@@ -27,6 +27,13 @@ export interface Api {
   close(): Promise<void>;
 }
 
+/** A cluster, and where in it attempts run unless the configuration says otherwise. */
+export interface Cluster {
+  api: Api;
+  /** Of the pod that this process runs in, or of the kubeconfig's context. */
+  namespace: string;
+}
+
 /** A watch may be silent for minutes; a plain answer may not. */
 const answerTimeoutMs = 30_000;
 

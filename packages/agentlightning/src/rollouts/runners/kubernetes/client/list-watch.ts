@@ -19,6 +19,8 @@ export interface ListWatchOptions<Item> {
   query: Readonly<Record<string, string>>;
   /** An object as it is now; `gone` when it was deleted, also when nobody told of it. */
   onChange: (item: Item, gone: boolean) => void;
+  /** After each list: everything that is there has been told. */
+  onListed?: () => void;
   /** A failure that is tried again. */
   onTrouble?: (error: KubernetesApiError) => void;
   signal: AbortSignal;
@@ -33,7 +35,7 @@ export interface ListWatchOptions<Item> {
  * @throws {KubernetesApiError} what no waiting mends: the collection may not be read
  */
 export async function listWatch<Item extends Listed>(options: ListWatchOptions<Item>): Promise<void> {
-  const { api, path, query, onChange, onTrouble = () => {}, signal } = options;
+  const { api, path, query, onChange, onListed = () => {}, onTrouble = () => {}, signal } = options;
   const { first, max } = options.retryMs ?? { first: 100, max: 5000 };
   const known = new Map<string, Item>();
   let version: string | null = null;
@@ -55,6 +57,7 @@ export async function listWatch<Item extends Listed>(options: ListWatchOptions<I
       known.set(keyOf(item), item);
       onChange(item, false);
     }
+    onListed();
     return metadata.resourceVersion;
   }
 
