@@ -39,7 +39,7 @@ const trialTasks = 3;
  * @throws {AgentLightningError} when nothing works: it names what and quotes the log
  */
 export async function runPreflight(options: PreflightOptions): Promise<string[]> {
-  return judgeTrials(await runTrials(options), options.baseUrl);
+  return judgeTrials(await runTrials(options), options.agentUrl ?? options.baseUrl);
 }
 
 async function runTrials({ store, ...options }: PreflightOptions): Promise<Trial[]> {

@@ -27,7 +27,7 @@ export function judgeTrials(trials: readonly Trial[], baseUrl: string): string[]
     throw new UserError({
       code: 'agent_never_called_model',
       message: `The agent ran ${trials.length} trial task(s) without one call to the model at ${baseUrl}/v1.${quoteLog(first.log)}`,
-      hint: 'Let its client take base URL and key from OPENAI_BASE_URL and OPENAI_API_KEY (or ANTHROPIC_…), and create the client inside the function, not when the module is imported.',
+      hint: 'Let its client take base URL and key from OPENAI_BASE_URL and OPENAI_API_KEY (or ANTHROPIC_…), and create the client inside the function, not when the module is imported. Agents that run elsewhere must reach that address (server.publicUrl).',
     });
   }
   return notesOn(trials);
