@@ -2,7 +2,7 @@
 export default {
   agent: {
     kubernetes: {
-      image: 'agentlightning-trainer',
+      image: 'agentlightning-trainer:1',
       command: ['node', '/app/examples/calculator/agent.mjs'],
       resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     },
