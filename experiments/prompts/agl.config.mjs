@@ -16,8 +16,8 @@ export default {
       model: 'scripted',
     },
   ],
-  prompts: { question: 'Answer with a number. {{question}}' },
+  prompts: { question: '{{question}}' },
   sampling: { maxTokens: 48 },
   validation: { tasks: 40 },
-  algorithm: { name: 'gepa', steps: 2 },
+  algorithm: { name: 'gepa', steps: 3 },
 };
