@@ -143,6 +143,19 @@ describe('on a system of two prompts with six hidden requirements', () => {
   });
 });
 
+it('GEPA tries a text that is no better on its minibatch on nothing else', async () => {
+  let number = 0;
+  const answer = ({ user }: Question) => {
+    number += 1;
+    return `<prompt>${user.split('<prompt>')[1]!.split('</prompt>')[0]!.trim()} (${number})</prompt>`;
+  };
+  const ports = world(1, { answer });
+  const { state } = await runGepa(ports, 1, 4);
+  expect(state.pool).toHaveLength(1);
+  const ofOthers = [...ports.ran].filter((pair) => !pair.startsWith(start.id));
+  expect(ofOthers).toHaveLength(4 * gepaOptions.parse({}).minibatch);
+});
+
 describe('a critique model that is of no use', () => {
   it.each<[RefusalReason, string]>([
     ['critique_empty', ''],
