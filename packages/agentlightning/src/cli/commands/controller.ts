@@ -31,8 +31,8 @@ interface ControllerFlags {
 /** A name is taken up again by a process that takes a while to start: in a pod, on another node. */
 const leaseMs = ({ worker }: Pick<ControllerFlags, 'worker'>) => (worker === undefined ? 30_000 : 120_000);
 
-/** For telling the server what became of the attempts under way. */
-const graceMs = 5000;
+/** For telling the server what became of the attempts under way. Pods take longer to go than processes. */
+const graceMs = (agent: Config['agent']) => ('kubernetes' in agent ? 15_000 + agent.graceSeconds * 1000 : 5000);
 
 export function registerController(program: Command): void {
   program
@@ -96,7 +96,7 @@ async function runController(config: Config, flags: ControllerFlags): Promise<vo
         } else say('started', { rollout: event.rollout.id, attempt: event.attemptId });
       },
     });
-    closing.add(() => stopWithin(graceMs, { controller, store }));
+    closing.add(() => stopWithin(graceMs(agent), { controller, store }));
     controller.start();
     say('ready', { worker: workerId, store: url });
     await Promise.race([terminated(), failed.promise]);

@@ -7,6 +7,9 @@ import { createRewardSource } from '../../graders/graders.ts';
 import { countedReward } from '../../rewards.ts';
 import type { KubernetesPlace } from '../runner.ts';
 import { createRunner } from '../runners.ts';
+import type { KubernetesApiError } from './client/api-error.ts';
+import { listWatch } from './client/list-watch.ts';
+import type { Metadata } from './objects.ts';
 import { createNamespace, podsOf, startTestGateway, startTestPlane, until } from './testing/cluster.ts';
 import type { ControlPlane } from './testing/control-plane.ts';
 import { type Gate, startGate } from './testing/gate.ts';
@@ -261,6 +264,31 @@ it('a restart of the API server changes nothing', async () => {
     },
   });
   expect(ended).toMatchObject({ failure: null, attempts: 1, reward: 1 });
+});
+
+it('a watch whose version the API server does not have any more (410) begins again, and misses nothing', async () => {
+  const path = `/api/v1/namespaces/${namespace}/configmaps`;
+  const create = (name: string) =>
+    plane.admin.json({ method: 'POST', path, body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } } });
+  const present = new Set<string | undefined>();
+  const troubles: KubernetesApiError[] = [];
+  const stopping = new AbortController();
+  await create('before');
+  const watching = listWatch<{ metadata: Metadata }>({
+    ...{ api: plane.admin, path, query: {}, signal: stopping.signal },
+    onTrouble: (error) => troubles.push(error),
+    onChange: ({ metadata: { name } }, gone) => (gone ? present.delete(name) : present.add(name)),
+  });
+  await until(async () => (present.has('before') ? true : undefined));
+  await createNamespace(plane, `${namespace}-else`); // the cluster goes on where this watch does not look
+  await plane.killApiServer();
+  await plane.startApiServer();
+  await plane.admin.json({ method: 'DELETE', path: `${path}/before` });
+  await create('after');
+  await until(async () => (present.has('after') && !present.has('before') ? true : undefined));
+  expect(troubles.some(({ isGone }) => isGone)).toBe(true);
+  stopping.abort();
+  await watching;
 });
 
 it('a deadline that passes while the API server is away does not blame an agent that had ended', async () => {
