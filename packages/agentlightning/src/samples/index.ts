@@ -14,7 +14,7 @@ export {
 export { automaticRules } from './automatic/rules.ts';
 export type { Turn, TurnTool } from './automatic/turn.ts';
 export type { Decode } from './chain-breaks.ts';
-export { buildChains, type ChainOrigin } from './chains.ts';
+export { buildChains, type ChainLink, type ChainOrigin, linkTokens } from './chains.ts';
 export { creditAssigner, creditRules } from './credit/rules.ts';
 export { stateKinds } from './credit/same-state.ts';
 export { countDropped, type DropReason, dropReasons } from './drop-reasons.ts';

@@ -3,10 +3,11 @@
  * reads them: what an attempt asked of models and tools, joined with the recorded calls. It knows the store, and nothing of HTTP
  * servers, sessions or who learns from what it keeps.
  */
-export { type Conversation, toConversations } from './adapters/conversations.ts';
+export { begins, type Conversation, toConversations } from './adapters/conversations.ts';
 export type { MatchedReward } from './adapters/reward-matches.ts';
 export { type AttemptTrace, type ToolOutcome, type Triplet, toTriplets } from './adapters/triplets.ts';
 export type { Signal } from './batch.ts';
+export { callContent } from './call-content.ts';
 export type { ChatMessage, ToolCall, ToolDefinition } from './chat.ts';
 export { receiveEvent } from './event.ts';
 export { type JoinedCalls, joinCalls, type SeenCall } from './join-calls.ts';

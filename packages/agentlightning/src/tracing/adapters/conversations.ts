@@ -38,8 +38,8 @@ export function toConversations(trace: AttemptTrace): Conversation[] {
   return open;
 }
 
-/** Whether `longer` begins with all of `messages`. */
-function begins(messages: readonly ChatMessage[], longer: readonly ChatMessage[]): boolean {
+/** Whether `longer` begins with all of `messages`, however a client may write a model's calls when it sends them back. */
+export function begins(messages: readonly ChatMessage[], longer: readonly ChatMessage[]): boolean {
   return messages.length <= longer.length && messages.every((message, index) => sameMessage(message, longer[index]!));
 }
 
