@@ -6,8 +6,7 @@ import { pairRows, pairVerdicts, promptOfConversation } from './preferences.ts';
 import { selectAnswers } from './selection.ts';
 
 const all = { minReward: null, bestPerGroup: null, agents: null, models: null };
-const built = (episodes: Episode[], options = all) =>
-  buildConversations(selectAnswers(episodes, options), { deduplicate: true });
+const built = (episodes: Episode[], options = all) => buildConversations(selectAnswers(episodes, options), new Set());
 const ask = (content: string) => ({ role: 'user', content });
 const say = (content: string) => ({ role: 'assistant', content });
 const said = (messages: { content: unknown }[]) => messages.map(({ content }) => content);

@@ -1,4 +1,5 @@
 import { begins, type ChatMessage, type ToolDefinition } from '../../tracing/index.ts';
+import { addKey } from './duplicates.ts';
 import type { CallVerdict, ExclusionReason } from './exclusions.ts';
 import type { SelectedAnswer, Selection } from './selection.ts';
 import { turnOf } from './turns.ts';
@@ -26,9 +27,11 @@ export interface ConversationSet {
 
 /**
  * The selected answers as conversations: of each agent those that no later one continues, so that each answer stands in one
- * row. Equal rows are kept once when `deduplicate` says so.
+ * row.
+ *
+ * @param seen keys of earlier rows, added to: of equal rows the first alone is kept. Null keeps all
  */
-export function buildConversations(selection: Selection, { deduplicate }: { deduplicate: boolean }): ConversationSet {
+export function buildConversations(selection: Selection, seen: Set<string> | null): ConversationSet {
   const rejected = new Map<string, ExclusionReason>();
   const open: TrainedConversation[] = [];
   for (const answer of inOrder(selection.answers)) {
@@ -51,7 +54,7 @@ export function buildConversations(selection: Selection, { deduplicate }: { dedu
       trained: [...(former?.trained ?? []), messages.length - 1],
     });
   }
-  const conversations = deduplicate ? withoutDuplicates(open, rejected) : open;
+  const conversations = seen === null ? open : withoutDuplicates(open, seen, rejected);
   const used = new Set(conversations.flatMap(({ callIds }) => callIds));
   const verdicts = selection.verdicts.map((verdict) =>
     verdict.reason !== null || used.has(verdict.callId)
@@ -81,13 +84,11 @@ function continues(
 
 function withoutDuplicates(
   rows: readonly TrainedConversation[],
+  seen: Set<string>,
   rejected: Map<string, ExclusionReason>,
 ): TrainedConversation[] {
-  const seen = new Set<string>();
   return rows.filter(({ messages, tools, trained, callIds }) => {
-    const key = JSON.stringify([messages, tools, trained]);
-    const isNew = !seen.has(key);
-    seen.add(key);
+    const isNew = addKey(seen, JSON.stringify([messages, tools, trained]));
     if (!isNew) for (const id of callIds) rejected.set(id, 'duplicate');
     return isNew;
   });

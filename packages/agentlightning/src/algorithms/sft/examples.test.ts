@@ -17,7 +17,7 @@ beforeAll(async () => {
 function examplesOf(episodes: Episode[], options: Partial<ExampleOptions> = {}) {
   const all = { minReward: null, bestPerGroup: null, agents: null, models: null };
   return buildExamples(selectAnswers(episodes, all), {
-    ...{ policies: ['policy'], text: null, maxTokens: null, deduplicate: true },
+    ...{ policies: ['policy'], text: null, maxTokens: null, seen: new Set() },
     ...options,
   });
 }
@@ -62,18 +62,10 @@ describe('recorded examples', () => {
     const answers: number[][] = [];
     for (const [at, { question, answer, ends }] of turns.entries()) {
       messages.push({ role: 'user', content: question });
-      const plain = {
-        model: 'policy',
-        sent: {},
-        includeUsage: false,
-        tools: [],
-        toolChoice: 'auto',
-        n: 1,
-        stream: false,
-        wantLogProbs: false,
-        extra: {},
-      } as const;
-      const built = builder.build('attempt', { ...plain, messages: [...messages], sampling });
+      const built = builder.build('attempt', {
+        ...{ model: 'policy', messages: [...messages], tools: [], toolChoice: 'auto', sampling, sent: {}, n: 1 },
+        ...{ stream: false, includeUsage: false, wantLogProbs: false, extra: {} },
+      });
       const ids = ends ? [...answer, text.endOfTurnId] : answer;
       const content = text.tokenizer.decode(answer);
       built.remember({ role: 'assistant', content }, Int32Array.from(ids));
@@ -105,7 +97,7 @@ describe('recorded examples', () => {
       rolloutOf('s', 1, [tokenCall('again', [1], [2])]),
     ];
     expect(reasonsOf(episodes, { maxTokens: 4 })).toEqual({ short: null, long: 'too_long', again: 'duplicate' });
-    expect(reasonsOf(episodes, { deduplicate: false })).toEqual({ short: null, long: null, again: null });
+    expect(reasonsOf(episodes, { seen: null })).toEqual({ short: null, long: null, again: null });
   });
 
   it('never take ids of another model for their own', () => {

@@ -1,4 +1,5 @@
 import { buildChains, type ChainLink, linkTokens } from '../../samples/index.ts';
+import { addKey } from './duplicates.ts';
 import type { CallVerdict, ExclusionReason } from './exclusions.ts';
 import type { ModelText } from './model-text.ts';
 import { renderTurn } from './rendering.ts';
@@ -30,8 +31,8 @@ export interface ExampleOptions {
   text: ModelText | null;
   /** Longest row, in tokens; null is without bound. */
   maxTokens: number | null;
-  /** Of rows with equal tokens and mask the first alone. */
-  deduplicate: boolean;
+  /** Of rows with equal tokens and mask the first alone: keys of earlier ones, added to. Null keeps all. */
+  seen: Set<string> | null;
 }
 
 export interface ExampleSet {
@@ -44,7 +45,7 @@ export interface ExampleSet {
 export function buildExamples(selection: Selection, options: ExampleOptions): ExampleSet {
   const rejected = new Map<string, ExclusionReason>();
   const rows = [...byAttempt(selection.answers).values()].flatMap((answers) => rowsOf(answers, options, rejected));
-  const examples = options.deduplicate ? withoutDuplicates(rows, rejected) : rows;
+  const examples = options.seen === null ? rows : withoutDuplicates(rows, options.seen, rejected);
   const used = new Set(examples.flatMap(({ callIds }) => callIds));
   const verdicts = selection.verdicts.map((verdict) =>
     verdict.reason !== null || used.has(verdict.callId)
@@ -145,12 +146,9 @@ function example(
   };
 }
 
-function withoutDuplicates(rows: readonly Example[], rejected: Rejected): Example[] {
-  const seen = new Set<string>();
+function withoutDuplicates(rows: readonly Example[], seen: Set<string>, rejected: Rejected): Example[] {
   return rows.filter(({ tokenIds, mask, callIds }) => {
-    const key = `${tokenIds.join()}|${mask.join('')}`;
-    const isNew = !seen.has(key);
-    seen.add(key);
+    const isNew = addKey(seen, tokenIds, mask);
     if (!isNew) for (const id of callIds) rejected.set(id, 'duplicate');
     return isNew;
   });

@@ -7,3 +7,4 @@ export type { ArchiveDatabase } from './database.ts';
 export { ArchiveError } from './errors.ts';
 export { archiveFormats } from './formats.ts';
 export type { ImportCounts } from './importer.ts';
+export { PartialFile } from './partial-file.ts';
