@@ -3,8 +3,8 @@
  * messages. Pure functions; it must not know files, formats on disk or where the store is.
  */
 export { buildConversations, type TrainedConversation } from './conversations.ts';
-export { buildExamples, type Example } from './examples.ts';
-export { type CallVerdict, countExcluded, type ExclusionReason } from './exclusions.ts';
+export { buildExamples } from './examples.ts';
+export { type CallVerdict, countExcluded } from './exclusions.ts';
 export { chatRow, openAiPreferenceRow, openAiRow, preferenceRow, tokenRow } from './export-rows.ts';
 export type { ModelText } from './model-text.ts';
 export { type Pair, pairRows, pairVerdicts, promptOfConversation } from './preferences.ts';
