@@ -4,6 +4,7 @@ import type { MetricsEvent } from '../metrics/metrics.ts';
 import type { Episode, SampleSet, SampleSettings } from '../samples/index.ts';
 import type { Store } from '../store/store.ts';
 import type { JsonObject, RolloutMode, RolloutRequest, Task } from '../store/types.ts';
+import type { ModelText } from './model-text.ts';
 
 /** Options that every algorithm has, whatever else it adds. */
 export interface CommonOptions {
@@ -74,6 +75,8 @@ export interface AlgorithmContext<Options extends CommonOptions = CommonOptions>
   readonly maxAttempts: number;
   /** Holds the policy's weights. */
   readonly engine: Engine;
+  /** How the policy reads and writes text; null where nobody tells. */
+  readonly text: ModelText | null;
   /** The run's own, kept with its checkpoints. */
   readonly folder: string;
   /** Aborted when the run shall end: everything that waits here rejects with its reason. */

@@ -9,7 +9,7 @@ import { createServer, type Server, type ServerOptions } from '../server/index.t
 import { isStoreUrl, openStore } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Run } from '../store/types.ts';
-import { createEmbeddedUpstream, modelText, type Upstream } from '../upstreams/index.ts';
+import { createEmbeddedUpstream, type ModelText, modelText, type Upstream } from '../upstreams/index.ts';
 import { adminKeyFor } from './admin-key.ts';
 import { Closing } from './closing.ts';
 import { progressLines } from './download-progress.ts';
@@ -24,6 +24,8 @@ export interface Stack {
   engine: Engine;
   /** The models of the configuration. */
   models: Route[];
+  /** How the policy reads and writes; null without one. */
+  text: ModelText | null;
   sessions: Sessions;
   server: Server;
   closing: Closing;
@@ -40,7 +42,7 @@ export interface StackOptions {
 export async function openStack({ config, onFatal, onWarning }: StackOptions): Promise<Stack> {
   const closing = new Closing();
   try {
-    const { engine, route: policy } = await openPolicy(config, onWarning);
+    const { engine, text, route: policy } = await openPolicy(config, onWarning);
     closing.add(() => engine.close());
     const store = await openStore(config.store);
     closing.add(() => store.close());
@@ -61,7 +63,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     });
     closing.add(() => server.close({ graceMs: 2000 }));
     closing.add(() => sessions.closeAll());
-    return { store, engine, models, sessions, server, closing };
+    return { store, engine, text, models, sessions, server, closing };
   } catch (error) {
     await closing.run();
     throw error;
@@ -79,8 +81,8 @@ export function openedLog(file: string | undefined, closing: Closing): Pick<Serv
 async function openPolicy(
   { policy, seed }: StackOptions['config'],
   onWarning: (message: string) => void,
-): Promise<{ engine: Engine; route: Route | null }> {
-  if (policy === undefined) return { engine: createFrozenEngine(), route: null };
+): Promise<{ engine: Engine; text: ModelText | null; route: Route | null }> {
+  if (policy === undefined) return { engine: createFrozenEngine(), text: null, route: null };
   const { name, model, adapter, threads, backend } = policy;
   const folder = await modelFolder(model, { onProgress: progressLines(onWarning) });
   const engine = await createEmbeddedEngine({
@@ -92,7 +94,8 @@ async function openPolicy(
     ...(backend === undefined ? {} : { backend }),
   });
   try {
-    return { engine, route: { alias: name, upstream: await policyUpstream(name, engine, folder) } };
+    const text = await policyText(engine, folder);
+    return { engine, text, route: { alias: name, upstream: upstreamOf(name, engine, text) } };
   } catch (error) {
     await engine.close();
     throw error;
@@ -101,9 +104,15 @@ async function openPolicy(
 
 /** @param folder the model's, for what its chat template shows of calls and thinking */
 export async function policyUpstream(name: string, engine: EmbeddedEngine, folder: string): Promise<Upstream> {
-  const { tokenizer, template, eosIds } = engine;
-  const text = await modelText({ folder, tokenizer, template, eosIds });
+  return upstreamOf(name, engine, await policyText(engine, folder));
+}
+
+function upstreamOf(name: string, engine: EmbeddedEngine, text: ModelText): Upstream {
   return createEmbeddedUpstream({ ...text, name: 'embedded', policy: name, modelId: name, engine });
+}
+
+function policyText({ tokenizer, template, eosIds }: EmbeddedEngine, folder: string): Promise<ModelText> {
+  return modelText({ folder, tokenizer, template, eosIds });
 }
 
 /** Where a run keeps its metrics, checkpoints and final weights. */

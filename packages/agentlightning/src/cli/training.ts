@@ -49,7 +49,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
   // Each thing that is waited for listens; there are as many as an algorithm asks for at a time.
   setMaxListeners(0, signal);
   const stack = await openStack({ config, onFatal: (error) => failure.abort(error), onWarning: note });
-  const { store, engine, server, sessions, closing } = stack;
+  const { store, engine, text, server, sessions, closing } = stack;
   try {
     const place = {
       store,
@@ -96,6 +96,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       policy: servedModel(config),
       prompts: configuredPrompts(config.prompts),
       ask: askModels(stack.models),
+      ...(text === null ? {} : { text }),
       checkpointFolder: checkpointFolder(config, runId),
       onReady: () => controller.start(),
       metrics: request.report,

@@ -77,8 +77,7 @@ export function reportLine(event: MetricsEvent): string {
 function stepLine(event: StepMetrics): string {
   const parts = [
     `step ${String(event.step).padStart(String(event.steps).length)}/${event.steps}`,
-    `reward ${interval(event.reward)}`,
-    `success ${percent(event.success)}`,
+    ...learnedParts(event),
     ...Object.entries(event.automatic ?? {}).map(([rule, mean]) => `automatic ${rule} ${mean.toFixed(3)}`),
     `${Math.round(event.tokensPerSecond)} tok/s`,
     `dropped ${counted(event.dropped)}`,
@@ -87,6 +86,14 @@ function stepLine(event: StepMetrics): string {
   if (event.mismatch) parts.push(`mismatch ${event.mismatch.max.toExponential(1)}`);
   parts.push(`left ${duration(event.secondsLeft)}`);
   return parts.join('  ');
+}
+
+/** Rewards where there were rollouts; what was learned from records has a loss alone. */
+function learnedParts({ rollouts, reward, success, loss, heldOutLoss }: StepMetrics): string[] {
+  const rewards = [`reward ${interval(reward)}`, `success ${percent(success)}`];
+  if (rollouts > 0 || loss === null) return rewards;
+  const held = heldOutLoss === undefined ? [] : [`held out ${heldOutLoss.toFixed(4)}`];
+  return [`loss ${loss.toFixed(4)}`, ...held];
 }
 
 function validationLine(event: ValidationMetrics): string {

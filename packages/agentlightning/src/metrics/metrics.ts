@@ -36,6 +36,10 @@ export interface StepMetrics {
   gradNorm: number | null;
   clipFraction: number | null;
   learningRate: number;
+  /** Of imitation: mean cross entropy of examples that are never trained on, nats a token. */
+  heldOutLoss?: number;
+  /** Of preferences: share of pairs whose better answer the policy prefers more than its reference does, and by how much (nats · β). */
+  preference?: { accuracy: number; margin: number };
   /** |log prob recorded at sampling − log prob recomputed for the same weights|, nats. Null when nothing could be compared. */
   mismatch: { max: number; mean: number } | null;
   seconds: { rollouts: number; training: number; total: number };

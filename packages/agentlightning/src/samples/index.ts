@@ -26,5 +26,6 @@ export { corrections } from './losses/corrections.ts';
 export { klEstimators, klReturns } from './losses/kl.ts';
 export { policyLosses } from './losses/losses.ts';
 export { type ObjectiveOptions, objective } from './losses/objective.ts';
+export { preferenceLoss, preferenceVariants } from './losses/preference.ts';
 export { buildSamples, type Sample, type SampleSet, type SampleSettings } from './samples.ts';
 export { aggregations, trainRows } from './weights.ts';

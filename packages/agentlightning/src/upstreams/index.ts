@@ -7,7 +7,7 @@ export { createCannedUpstream } from './canned.ts';
 export { capabilityStatement } from './capabilities.ts';
 export { createEmbeddedUpstream } from './embedded.ts';
 export { upstreamKinds } from './kinds.ts';
-export { loadModelText, modelText } from './model-text.ts';
+export { loadModelText, type ModelText, modelText } from './model-text.ts';
 export { createOpenAiUpstream } from './openai.ts';
 export type { RemoteUpstreamOptions } from './remote.ts';
 export { mixSeed } from './seeds.ts';

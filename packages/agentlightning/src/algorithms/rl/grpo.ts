@@ -28,7 +28,7 @@ export const grpo = defineAlgorithm({
   options: grpoOptions,
 
   async setup(context, saved): Promise<GrpoState> {
-    if (context.options.kl.coefficient > 0 && context.policyVersion === 0) {
+    if (context.options.kl.coefficient > 0 && saved === null) {
       await context.engine.saveState(referenceFolder(context));
     }
     return { skippedInRow: 0, ...saved };

@@ -3,17 +3,19 @@ import type { Engine, TrainRow } from '../../engines/engine.ts';
 import { klReturns, type Sample } from '../../samples/index.ts';
 import type { GrpoOptions } from './options.ts';
 
-export const forwardRow = ({ tokenIds, mask }: Sample): TrainRow => ({ tokenIds, weights: Float32Array.from(mask) });
+type Masked = Pick<Sample, 'tokenIds' | 'mask'>;
+
+export const forwardRow = ({ tokenIds, mask }: Masked): TrainRow => ({ tokenIds, weights: Float32Array.from(mask) });
 
 /**
  * Log probs under the reference: the weights that the run began with, kept in `folder`. An engine holds one set of
  * weights, so the current ones make room and come back bit-equal, as from a checkpoint.
  */
-export async function referenceLogProbs(
+export async function referenceLogProbs<Row extends Masked>(
   engine: Engine,
-  samples: readonly Sample[],
+  samples: readonly Row[],
   folder: string,
-): Promise<Map<Sample, Float32Array>> {
+): Promise<Map<Row, Float32Array>> {
   const current = `${folder}-current`;
   await engine.saveState(current);
   try {

@@ -1,6 +1,6 @@
 import type { Engine } from '../../engines/engine.ts';
-import { AgentLightningError } from '../../errors.ts';
 import { type Sample, trainRows } from '../../samples/index.ts';
+import { assertFinite } from '../finite.ts';
 import { learningRateAt } from '../learning-rate.ts';
 import { seedFor, shuffled } from '../random.ts';
 import { chooseObjective } from './objective.ts';
@@ -90,15 +90,6 @@ function compare(batch: readonly Sample[], logProbs: readonly Float32Array[]): {
     }
   }
   return { max, mean: sum / count };
-}
-
-function assertFinite(name: string, value: number, step: number): void {
-  if (Number.isFinite(value)) return;
-  throw new AgentLightningError({
-    code: 'training_diverged',
-    message: `The ${name} of step ${step} is ${value}: the weights can no longer be trusted.`,
-    hint: 'Lower algorithm.learningRate or set algorithm.maxGradNorm, then go on from the last checkpoint with `agl resume`.',
-  });
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;

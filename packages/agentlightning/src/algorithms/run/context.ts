@@ -43,6 +43,7 @@ export function createContext<Options extends CommonOptions>(
     ...{ runId, store, policy, engine, clock, seed: input.seed, options: input.options },
     ...{ tasks: input.tasks, validationTasks: input.validationTasks, signal: input.signal },
     ...{ prompts: input.prompts ?? [], maxAttempts: input.loop.maxAttempts },
+    text: input.text ?? null,
     folder: input.checkpointFolder,
     metrics: input.metrics,
     get policyVersion() {

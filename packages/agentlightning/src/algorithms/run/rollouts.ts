@@ -33,7 +33,7 @@ export async function enqueueCounted(store: Store, requests: readonly RolloutReq
   return requests.map((request) => counted.get(request)!);
 }
 
-async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
+export async function readEpisode(store: Store, rollout: Rollout): Promise<Episode> {
   const attempts = await store.listAttempts(rollout.id);
   return {
     rollout,

@@ -3,6 +3,7 @@ import type { Estimate, MetricsEvent, ValidationMetrics } from '../../metrics/me
 import type { Store } from '../../store/store.ts';
 import type { Checkpoint, JsonObject, RolloutMode, Task } from '../../store/types.ts';
 import type { CommonOptions, ModelAnswer, ModelQuestion, StartPrompt } from '../algorithm.ts';
+import type { ModelText } from '../model-text.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { Best, Spent } from './stop.ts';
 
@@ -30,6 +31,8 @@ export interface RunInput<Options extends CommonOptions = CommonOptions> {
   prompts?: readonly StartPrompt[];
   /** Default: there is no model beside the policy. */
   ask?: (question: ModelQuestion, signal: AbortSignal) => Promise<ModelAnswer>;
+  /** How the policy reads and writes text, for algorithms that learn from what others said. */
+  text?: ModelText;
   /** This run's own: old checkpoints in it are deleted. */
   checkpointFolder: string;
   /**

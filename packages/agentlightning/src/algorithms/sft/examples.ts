@@ -1,7 +1,7 @@
 import { buildChains, type ChainLink, linkTokens } from '../../samples/index.ts';
+import type { ModelText } from '../model-text.ts';
 import { addKey } from './duplicates.ts';
 import type { CallVerdict, ExclusionReason } from './exclusions.ts';
-import type { ModelText } from './model-text.ts';
 import { renderTurn } from './rendering.ts';
 import type { SelectedAnswer, Selection } from './selection.ts';
 import { turnOf } from './turns.ts';
@@ -75,10 +75,12 @@ function rowsOf(answers: readonly SelectedAnswer[], options: ExampleOptions, rej
   ];
 }
 
-function hasOwnIds({ call, choice }: SelectedAnswer, { policies }: ExampleOptions): boolean {
+/** An earlier run may have had another model under the same name: its ids are not ours when they do not spell its answer. */
+function hasOwnIds({ call, choice }: SelectedAnswer, { policies, text }: ExampleOptions): boolean {
   const { policy, promptIds } = call;
   if (policy === null || !policies.includes(policy) || call.untrainable === 'missing_token_ids') return false;
-  return promptIds !== null && promptIds.length > 0 && choice.tokenIds.length > 0;
+  if (promptIds === null || promptIds.length === 0 || choice.tokenIds.length === 0) return false;
+  return text === null || choice.text === '' || text.tokenizer.decode(choice.tokenIds).includes(choice.text);
 }
 
 function recordedRows(

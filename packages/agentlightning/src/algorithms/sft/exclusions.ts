@@ -9,6 +9,7 @@ export const exclusionReasons = {
   rollout_cancelled: dropReasons.rollout_cancelled,
   infrastructure_failure: dropReasons.infrastructure_failure,
   late: dropReasons.late,
+  validation_task: 'its task is one of those that the run is validated on',
   no_reward: dropReasons.no_reward,
   low_reward: 'the reward of its rollout is below minReward',
   not_best: 'other rollouts of its group have better rewards (bestPerGroup)',

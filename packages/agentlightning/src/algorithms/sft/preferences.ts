@@ -41,6 +41,9 @@ export function pairRows<Row extends Comparable>(
   });
 }
 
+/** The tokens before the first answer. */
+export const promptOfExample = ({ tokenIds, mask }: Example): string => tokenIds.subarray(0, mask.indexOf(1)).join();
+
 /** The messages before the first answer. */
 export const promptOfConversation = ({ messages, tools, trained }: TrainedConversation): string =>
   JSON.stringify([messages.slice(0, trained[0]), tools]);

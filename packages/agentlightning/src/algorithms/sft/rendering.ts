@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../../tracing/index.ts';
+import type { ModelText } from '../model-text.ts';
 import type { ExclusionReason } from './exclusions.ts';
-import type { ModelText } from './model-text.ts';
 import type { Turn } from './turns.ts';
 
 export interface RenderedTurn {

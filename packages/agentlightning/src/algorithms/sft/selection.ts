@@ -11,6 +11,8 @@ export interface SelectionOptions {
   agents: readonly string[] | null;
   /** Names of policies and aliases of frozen models whose answers are learned from; null takes all. */
   models: readonly string[] | null;
+  /** Ids of tasks that must not be learned from: those of the validation. */
+  exceptTasks?: ReadonlySet<string>;
 }
 
 /** One answer to learn from, with where it stands. */
@@ -36,7 +38,7 @@ export function selectAnswers(episodes: readonly Episode[], options: SelectionOp
   for (const [episode, reward] of rewards) {
     for (const attempt of episode.attempts) {
       const ended = endFault(episode, attempt);
-      const graded = rewardFault(reward, best === null || best.has(episode), options);
+      const graded = taskFault(episode, options) ?? rewardFault(reward, best === null || best.has(episode), options);
       for (const call of attempt.calls) {
         const choices = usableChoices(call);
         const late = call.late === true ? 'late' : null;
@@ -72,6 +74,9 @@ function endFault({ rollout, attempts }: Episode, attempt: EpisodeAttempt): Excl
   const lost = rollout.failure?.class === 'infrastructure' || attempt !== attempts.at(-1);
   return lost ? 'infrastructure_failure' : null;
 }
+
+const taskFault = ({ rollout }: Episode, { exceptTasks }: SelectionOptions): ExclusionReason | null =>
+  exceptTasks?.has(rollout.taskId) ? 'validation_task' : null;
 
 function rewardFault(reward: number | null, isBest: boolean, { minReward }: SelectionOptions): ExclusionReason | null {
   if (reward === null) return 'no_reward';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../store/types.ts';
+import type { JsonObject } from '../store/types.ts';
 
 /** How the trained model reads and writes text: what rendering an answer takes. `ModelText` of upstreams is one. */
 export interface ModelText {
