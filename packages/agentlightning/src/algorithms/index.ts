@@ -16,4 +16,5 @@ export { commonOptions } from './option-fields.ts';
 export type { GrpoOptions } from './rl/options.ts';
 export type { LoopOptions } from './run/loop-options.ts';
 export { runAlgorithm } from './run/run-algorithm.ts';
+export { sequence } from './sequence.ts';
 export { automaticAssigner, findFaults } from './turns.ts';

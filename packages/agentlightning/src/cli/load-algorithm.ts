@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { type Algorithm, algorithms, commonOptions, defineAlgorithm, type OptionsSchema } from '../algorithms/index.ts';
-import { type AlgorithmConfig, importModule } from '../config/index.ts';
+import {
+  type Algorithm,
+  algorithms,
+  commonOptions,
+  defineAlgorithm,
+  type OptionsSchema,
+  sequence,
+} from '../algorithms/index.ts';
+import { type AlgorithmConfig, importModule, type OneAlgorithm } from '../config/index.ts';
 import { UserError } from '../errors.ts';
 
 export interface LoadedAlgorithm {
@@ -13,12 +20,17 @@ export interface LoadedAlgorithm {
  * @throws {UserError} `algorithm_not_found`, `algorithm_invalid`, `algorithm_options_invalid` for a module of the user's
  */
 export async function loadAlgorithm(config: AlgorithmConfig): Promise<LoadedAlgorithm> {
+  if (Array.isArray(config)) return sequence(await Promise.all(config.map(loadOne)));
+  return loadOne(config);
+}
+
+async function loadOne(config: OneAlgorithm): Promise<LoadedAlgorithm> {
   if ('module' in config) return loadOwn(config);
   const { name, ...options } = config;
   return { algorithm: algorithms.find((each) => each.name === name)!, options };
 }
 
-async function loadOwn({ module: file, export: exported, ...given }: Extract<AlgorithmConfig, { module: string }>) {
+async function loadOwn({ module: file, export: exported, ...given }: Extract<OneAlgorithm, { module: string }>) {
   // An algorithm may import this package by name even when it is not installed beside it.
   const exports = await importModule(file, { agentlightning: { commonOptions, defineAlgorithm } });
   const algorithm = exports[exported];

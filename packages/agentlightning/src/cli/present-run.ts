@@ -1,5 +1,5 @@
 import { commonOptions } from '../algorithms/index.ts';
-import type { Config } from '../config/index.ts';
+import { algorithmsOf, type Config } from '../config/index.ts';
 import { AgentLightningError } from '../errors.ts';
 import { openSinks } from '../metrics/index.ts';
 import type { MetricsEvent } from '../metrics/metrics.ts';
@@ -135,5 +135,5 @@ function withResumeHint(error: unknown, howToResume: string): unknown {
 
 /** Of an algorithm of the user's own as well, whose options have been checked by then. */
 function successThreshold({ algorithm }: Config): number {
-  return commonOptions.shape.successThreshold.parse(algorithm.successThreshold);
+  return commonOptions.shape.successThreshold.parse(algorithmsOf(algorithm).at(-1)?.successThreshold);
 }

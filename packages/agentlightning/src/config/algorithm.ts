@@ -10,7 +10,10 @@ type InputOf<A extends BuiltIn> = A extends BuiltIn ? z.input<A['options']> & { 
 const own = z.looseObject({ module: text, export: text.default('algorithm') });
 
 export type OwnAlgorithm = z.output<typeof own>;
-export type AlgorithmConfig = OutputOf<BuiltIn> | OwnAlgorithm;
+export type OneAlgorithm = OutputOf<BuiltIn> | OwnAlgorithm;
+type OneInput = InputOf<BuiltIn> | z.input<typeof own>;
+/** A list runs one after another. */
+export type AlgorithmConfig = OneAlgorithm | OneAlgorithm[];
 
 const named = ({ name, options }: BuiltIn, index: number) => {
   const literal = z.literal(name);
@@ -18,10 +21,12 @@ const named = ({ name, options }: BuiltIn, index: number) => {
   return options.extend({ name: index === 0 ? literal.default(name) : literal });
 };
 
-/** `algorithm`: which one, and its options. */
+const one = z.union([...algorithms.map(named), own]);
+
+/** `algorithm`: which one, and its options; or several, one after another. */
 export const algorithm = z
-  .union([...algorithms.map(named), own])
-  .prefault({ name: algorithms[0].name }) as unknown as z.ZodType<
-  AlgorithmConfig,
-  InputOf<BuiltIn> | z.input<typeof own> | undefined
->;
+  .union([...one.options, z.array(one).min(1)])
+  .prefault({ name: algorithms[0].name }) as unknown as z.ZodType<AlgorithmConfig, OneInput | OneInput[] | undefined>;
+
+/** The algorithms of a configuration, in their order. */
+export const algorithmsOf = (config: AlgorithmConfig): OneAlgorithm[] => (Array.isArray(config) ? config : [config]);

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isHubReference } from '@agentlightning/engine';
 import { isStoreUrl } from '../store/index.ts';
+import { algorithmsOf } from './algorithm.ts';
 import { ConfigError } from './errors.ts';
 import type { Config } from './schema.ts';
 
@@ -57,7 +58,8 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
     grader.cwd = resolvePath(grader.cwd ?? '.');
   }
   if (typeof grader === 'object' && 'sql' in grader) grader.sql.databases = resolvePath(grader.sql.databases);
-  if ('module' in resolved.algorithm) resolved.algorithm.module = resolvePath(resolved.algorithm.module);
+  for (const algorithm of algorithmsOf(resolved.algorithm))
+    if ('module' in algorithm) algorithm.module = resolvePath(algorithm.module);
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   if (policy !== undefined && !isHubReference(policy.model)) policy.model = resolvePath(policy.model);
@@ -88,7 +90,11 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ['tasks.train', tasks.train, 'file'],
     ['tasks.validation', tasks.validation, 'file'],
     ['grader.module', typeof grader === 'object' && 'module' in grader ? grader.module : undefined, 'file'],
-    ['algorithm.module', 'module' in config.algorithm ? config.algorithm.module : undefined, 'file'],
+    ...algorithmsOf(config.algorithm).map((algorithm, index, all): (typeof needed)[number] => [
+      `algorithm${all.length > 1 ? `[${index}]` : ''}.module`,
+      'module' in algorithm ? algorithm.module : undefined,
+      'file',
+    ]),
     ['grader.cwd', typeof grader === 'object' && 'cwd' in grader ? grader.cwd : undefined, 'folder'],
     [
       'grader.sql.databases',

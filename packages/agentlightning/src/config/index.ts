@@ -3,7 +3,7 @@
  * Must not know what runs with it: no store, engine, gateway or controller is made here.
  */
 
-export type { AlgorithmConfig } from './algorithm.ts';
+export { type AlgorithmConfig, algorithmsOf, type OneAlgorithm } from './algorithm.ts';
 export { defineConfig } from './define-config.ts';
 export { importModule } from './import-module.ts';
 export { loadConfig, parseConfig } from './load.ts';

@@ -1,5 +1,5 @@
 import { automaticAssigner, findFaults, type GrpoOptions } from '../../algorithms/index.ts';
-import { type Config, servedModel } from '../../config/index.ts';
+import { algorithmsOf, type Config, servedModel } from '../../config/index.ts';
 import {
   buildSamples,
   creditAssigner,
@@ -54,18 +54,23 @@ export function reportStep(step: number, episodes: readonly Episode[], config: C
   };
 }
 
-function settingsOf(algorithm: Config['algorithm'], step: number): SampleSettings {
-  if (!('advantages' in algorithm)) return {};
-  const { credit, scaleByStd, advantages: estimator, automatic } = algorithm as GrpoOptions;
+/** Of several algorithms the one whose samples have advantages. */
+const grpoOf = (config: Config['algorithm']): GrpoOptions | undefined =>
+  algorithmsOf(config).find((each): each is typeof each & GrpoOptions => 'advantages' in each);
+
+function settingsOf(config: Config['algorithm'], step: number): SampleSettings {
+  const options = grpoOf(config);
+  if (options === undefined) return {};
+  const { credit, scaleByStd, advantages: estimator, automatic } = options;
   const rules = automatic.rules.length > 0 ? { automatic: automaticAssigner(automatic, step) } : {};
   return { credit: creditAssigner(credit), scaleByStd, estimator, ...rules };
 }
 
 /** By call. */
-function faultsOf(episodes: readonly Episode[], algorithm: Config['algorithm']): Map<string, Record<string, number>> {
+function faultsOf(episodes: readonly Episode[], config: Config['algorithm']): Map<string, Record<string, number>> {
   const found = new Map<string, Record<string, number>>();
-  if (!('automatic' in algorithm)) return found;
-  const { automatic } = algorithm as GrpoOptions;
+  const automatic = grpoOf(config)?.automatic;
+  if (automatic === undefined) return found;
   const attempts = episodes.flatMap((episode) => episode.attempts);
   for (const { callId, rule, value } of attempts.flatMap((attempt) => findFaults(attempt, automatic))) {
     found.set(callId, { ...found.get(callId), [rule]: value });
