@@ -47,6 +47,7 @@ export function sequence(all: readonly Part[]): Part {
     name: all.map(({ algorithm }) => algorithm.name).join(' → '),
     summary: 'algorithms one after another',
     options: commonOptions,
+    ...(all.every(({ algorithm }) => algorithm.trains === 'prompts') ? { trains: 'prompts' as const } : {}),
 
     async setup(context, saved): Promise<SequenceState> {
       // Written by `save`.

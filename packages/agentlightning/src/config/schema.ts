@@ -2,7 +2,7 @@ import { projections } from '@agentlightning/engine';
 import { z } from 'zod';
 import { algorithms } from '../algorithms/index.ts';
 import { agent } from './agent.ts';
-import { algorithm } from './algorithm.ts';
+import { algorithm, algorithmsOf } from './algorithm.ts';
 import { count, text } from './fields.ts';
 import { grader } from './grader.ts';
 import { models } from './models.ts';
@@ -73,7 +73,8 @@ export const configSchema = z
     seed: z.int().default(1),
   })
   .superRefine(({ policy, algorithm }, context) => {
-    if (policy !== undefined || 'module' in algorithm || trainsPrompts(algorithm.name)) return;
+    const trainWeights = algorithmsOf(algorithm).some((each) => !('module' in each || trainsPrompts(each.name)));
+    if (policy !== undefined || !trainWeights) return;
     context.addIssue({ code: 'invalid_type', expected: 'object', path: ['policy'], input: undefined });
   });
 

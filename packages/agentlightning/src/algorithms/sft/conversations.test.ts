@@ -60,6 +60,17 @@ describe('buildConversations', () => {
     expect(verdicts.at(-1)).toEqual({ callId: 'again', rolloutId: 's', reason: 'duplicate' });
   });
 
+  it('takes rows for equal that differ in the ids of tool calls alone', () => {
+    const called = (id: string) => ({
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }],
+    });
+    const turns = (id: string) => [ask('one'), called(id), { role: 'tool', tool_call_id: id, content: 'ok' }];
+    const calls = ['c1', 'c2'].map((id) => textCall(id, turns(id), say('A')));
+    expect(built(calls.map((call) => rolloutOf(call.id, 1, [call]))).conversations).toHaveLength(1);
+  });
+
   it('says so where there are no messages', () => {
     const { verdicts } = built([rolloutOf('r', 1, [tokenCall('a', [1], [2])])]);
     expect(verdicts.map(({ reason }) => reason)).toEqual(['unreadable']);

@@ -88,8 +88,24 @@ function withoutDuplicates(
   rejected: Map<string, ExclusionReason>,
 ): TrainedConversation[] {
   return rows.filter(({ messages, tools, trained, callIds }) => {
-    const isNew = addKey(seen, JSON.stringify([messages, tools, trained]));
+    const isNew = addKey(seen, contentKey({ messages, tools, trained }));
     if (!isNew) for (const id of callIds) rejected.set(id, 'duplicate');
     return isNew;
   });
+}
+
+/** Ids of tool calls are made up for each answer: rows that differ in them alone are equal. */
+function contentKey({ messages, tools, trained }: Pick<TrainedConversation, 'messages' | 'tools' | 'trained'>): string {
+  const ids = new Map<string, number>();
+  const numbered = (id: string | undefined) => {
+    if (id === undefined) return id;
+    ids.set(id, ids.get(id) ?? ids.size);
+    return ids.get(id);
+  };
+  const content = messages.map(({ tool_calls: calls, tool_call_id: id, ...message }) => [
+    message,
+    calls?.map(({ id: own, ...call }) => [numbered(own), call]),
+    numbered(id),
+  ]);
+  return JSON.stringify([content, tools, trained]);
 }

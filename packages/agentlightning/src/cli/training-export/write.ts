@@ -86,6 +86,7 @@ async function chosenRuns(store: Store, ids: readonly string[] | null): Promise<
 async function modelOf(run: Run): Promise<Pick<RowContext, 'policies' | 'text'>> {
   try {
     const { policy } = parseConfig(run.config, { source: run.id, folder: '/' });
+    if (policy === undefined) return { policies: [], text: null };
     const text = await loadModelText(policy.model).catch(() => null);
     return { policies: [policy.name], text };
   } catch {
