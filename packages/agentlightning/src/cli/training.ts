@@ -14,9 +14,9 @@ import {
   runPreflight,
   workspacesOf,
 } from '../rollouts/index.ts';
-import { describeStore } from '../store/index.ts';
-import type { Checkpoint, JsonObject } from '../store/types.ts';
+import type { Checkpoint } from '../store/types.ts';
 import { askModels } from './ask-model.ts';
+import { keptConfig } from './kept-config.ts';
 import { loadAlgorithm } from './load-algorithm.ts';
 import { addConfiguredPrompts } from './prompts.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
@@ -74,14 +74,13 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
     });
     closing.add(() => controller.stop());
 
-    const kept: Config = { ...config, store: describeStore(config.store) };
     const checkpoint = request.resume ? await request.resume(stack) : null;
     if (!checkpoint) {
       await addConfiguredPrompts(store, config);
       const { agent, grader, seed } = config;
       const notes = await runPreflight({ ...place, agent, grader, seed, tasks: tasks.train, newId: uuidv7, signal });
       for (const line of notes) note(line);
-      await store.createRun({ id: runId, config: kept as unknown as JsonObject });
+      await store.createRun({ id: runId, config: keptConfig(config) });
     }
     request.onBegun();
     const { step, best } = await runAlgorithm(algorithm, {

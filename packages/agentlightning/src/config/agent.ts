@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentFunction } from './agent-function.ts';
 import { command, count, seconds, text } from './fields.ts';
 import { kubernetes } from './kubernetes.ts';
 
@@ -35,6 +36,8 @@ const graceSeconds = z.number().min(0).default(5);
 
 const moduleAgent = z.strictObject({ module: text, export: text.default('default'), ...shared });
 
+const functionAgent = z.strictObject({ run: agentFunction, ...shared });
+
 const commandAgent = z.strictObject({
   command,
   output,
@@ -47,4 +50,4 @@ const commandAgent = z.strictObject({
 const kubernetesAgent = z.strictObject({ kubernetes, output, graceSeconds, ...everywhere });
 
 /** `agent`: what is run for each attempt. */
-export const agent = z.union([moduleAgent, commandAgent, kubernetesAgent]);
+export const agent = z.union([functionAgent, moduleAgent, commandAgent, kubernetesAgent]);

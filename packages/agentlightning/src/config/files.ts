@@ -41,7 +41,10 @@ export async function findConfigFile(pathOrFolder: string): Promise<string> {
 
 /** A copy in which every field that names a file or folder has gone through `resolvePath`. */
 export function resolvePaths(config: Config, resolvePath: (path: string) => string): Config {
-  const resolved = structuredClone(config);
+  const { agent: given } = config;
+  // A function cannot be cloned.
+  const resolved: Config =
+    'run' in given ? { ...structuredClone({ ...config, agent: {} }), agent: { ...given } } : structuredClone(config);
   const { agent, grader, tasks, policy, checkpoints } = resolved;
   if ('module' in agent) agent.module = resolvePath(agent.module);
   if ('kubernetes' in agent) {

@@ -172,7 +172,7 @@ describe('mistakes', () => {
     [{ agent: { module: 'a', env: { A: 1 } } }, 'agent.env.A: expected a string, found 1'],
     [
       { agent: 'agent.mjs' },
-      'agent: expected an object with "module" or an object with "command" or an object with "kubernetes", found the string "agent.mjs"',
+      'agent: expected an object with "run" or an object with "module" or an object with "command" or an object with "kubernetes", found the string "agent.mjs"',
     ],
   ])('%j', (change, message) => {
     expect(mistake({ ...good, ...change })).toBe(`agl.config.ts: ${message}`);

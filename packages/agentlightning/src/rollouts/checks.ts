@@ -17,6 +17,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {UserError}
  */
 export async function checkAgent(agent: AgentSpec): Promise<void> {
+  if ('run' in agent) return;
   const environment = agentEnvironment(process.env, agent.env);
   if ('kubernetes' in agent) await checkCluster(agent);
   else if ('module' in agent) await checkModule('agent', agent, environment);

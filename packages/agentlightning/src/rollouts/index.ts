@@ -7,5 +7,6 @@ export { type Controller, createController } from './controller.ts';
 export { createRewardSource, graderRequirements } from './graders/graders.ts';
 export { runPreflight } from './preflight.ts';
 export { openRemoteSessions } from './remote-sessions.ts';
+export type { AgentFunction, FunctionContext } from './runners/runner.ts';
 export { createRunner } from './runners/runners.ts';
 export { workspacesOf } from './workspaces.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type Config, parseConfig } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import { describeStore, isStoreUrl } from '../../store/index.ts';
 import type { Run } from '../../store/types.ts';
 import { storeLocation, withStore } from '../find-store.ts';
+import { configOfRun } from '../kept-config.ts';
 import { presentRun } from '../present-run.ts';
 
 export function registerResume(program: Command): void {
@@ -12,12 +12,13 @@ export function registerResume(program: Command): void {
     .description('go on with a training run from its last checkpoint')
     .argument('[run]', 'id of the run; default: the newest one that has not finished')
     .option('--store <location>', 'where the run is kept', '.agl/store.db')
+    .option('--config <path>', 'where the agent is, for a run whose agent is a function of its configuration')
     .option('--json', 'one JSON object a line instead of text; the last one is the summary')
     .addHelpText('after', '\nExample:\n  agl resume --store examples/calculator/.agl/store.db\n')
-    .action(async (runId: string | undefined, flags: { store: string; json?: boolean }) => {
+    .action(async (runId: string | undefined, flags: { store: string; config?: string; json?: boolean }) => {
       const location = storeLocation(flags.store);
       const run = await findRun(location, runId);
-      const config: Config = parseConfig(run.config, { source: `the configuration of run ${run.id}`, folder: '/' });
+      const config = await configOfRun(run, flags.config);
       if (isStoreUrl(location)) config.store = location; // the run was kept without the password
       await presentRun({
         config,

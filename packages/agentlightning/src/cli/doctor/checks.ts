@@ -42,6 +42,7 @@ export const checks: readonly Check[] = [
     async run({ config }) {
       await checkAgent(config.agent);
       if ('kubernetes' in config.agent) return good('the cluster would take its Job');
+      if ('run' in config.agent) return good('it is a function of the configuration');
       return good('module' in config.agent ? `${config.agent.module} can be loaded` : 'its command can be run');
     },
   },

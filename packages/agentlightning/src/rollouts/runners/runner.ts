@@ -109,5 +109,30 @@ export interface KubernetesPlace {
   stuckSeconds: number;
 }
 
+/** What a function of this process gets beside its task. */
+export interface FunctionContext {
+  /** As the options of OpenAI's client; the key is valid for this attempt alone. */
+  openai: { baseURL: string; apiKey: string };
+  /** The same for Anthropic's. */
+  anthropic: { baseURL: string; apiKey: string };
+  /** Name under which the policy is called. */
+  model: string;
+  attemptId: string;
+  rolloutId: string;
+  /** All variables that an agent in a process of its own would have (design §4), and those of `agent.env`. */
+  variables: Readonly<Record<string, string>>;
+  /** The attempt's own working directory, absolute; null when it has none. */
+  workspace: string | null;
+  /** Aborted when the attempt's time is over or it is no longer wanted. */
+  signal: AbortSignal;
+}
+
+/** An agent as a function. A string is its output as it is, anything else becomes JSON. */
+export type AgentFunction = (task: JsonObject, context: FunctionContext) => unknown;
+
+export interface FunctionAgent extends AgentOptions {
+  run: AgentFunction;
+}
+
 /** The configuration's `agent`, without its concurrency. */
-export type AgentSpec = ModuleAgent | CommandAgent | KubernetesAgent;
+export type AgentSpec = FunctionAgent | ModuleAgent | CommandAgent | KubernetesAgent;
