@@ -1,5 +1,6 @@
 import { archiveFormats, exportArchive } from '../store/archive/index.ts';
 import { openTables } from '../store/index.ts';
+import { atif } from './atif.ts';
 import type { ExportFormat } from './export-format.ts';
 import { trainingFormats } from './training-formats.ts';
 
@@ -20,4 +21,4 @@ const archives = archiveFormats.map(
 );
 
 /** What `agl export --format` takes; a new one is a file and a line here. */
-export const exportFormats: readonly ExportFormat[] = [...archives, ...trainingFormats];
+export const exportFormats: readonly ExportFormat[] = [...archives, atif, ...trainingFormats];

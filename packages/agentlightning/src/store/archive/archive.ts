@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import type { ArchiveDatabase } from './database.ts';
-import { ArchiveError, translateFileError } from './errors.ts';
+import { ArchiveError, assertNothingAt, translateFileError } from './errors.ts';
 import { type ArchiveFormat, damaged, type RowCounts } from './format.ts';
 import { archiveFormats } from './formats.ts';
 import { type ImportCounts, Importer, type ImportOptions } from './importer.ts';
@@ -17,13 +16,7 @@ export async function exportArchive(
   database: ArchiveDatabase,
   { path, format, signal }: { path: string; format: ArchiveFormat; signal?: AbortSignal },
 ): Promise<RowCounts> {
-  if (existsSync(path)) {
-    throw new ArchiveError({
-      code: 'archive_exists',
-      message: `There is something at ${path} already.`,
-      hint: 'Choose another path, or remove what is there.',
-    });
-  }
+  assertNothingAt(path);
   const writer = await format.create(path);
   try {
     const counts: RowCounts = {};

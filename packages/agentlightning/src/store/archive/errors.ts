@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { AgentLightningError, type AgentLightningErrorOptions } from '../../errors.ts';
 
 export type ArchiveErrorCode =
@@ -26,6 +27,16 @@ export class ArchiveError extends AgentLightningError {
   constructor(options: AgentLightningErrorOptions & { code: ArchiveErrorCode }) {
     super({ category: 'user', ...options });
   }
+}
+
+/** @throws {ArchiveError} `archive_exists` */
+export function assertNothingAt(path: string): void {
+  if (!existsSync(path)) return;
+  throw new ArchiveError({
+    code: 'archive_exists',
+    message: `There is something at ${path} already.`,
+    hint: 'Choose another path, or remove what is there.',
+  });
 }
 
 const fullCodes = ['ENOSPC', 'EDQUOT', 'EFBIG'];

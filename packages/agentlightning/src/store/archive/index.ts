@@ -4,7 +4,7 @@
  */
 export { exportArchive, importArchive } from './archive.ts';
 export type { ArchiveDatabase } from './database.ts';
-export { ArchiveError } from './errors.ts';
+export { ArchiveError, assertNothingAt, translateFileError } from './errors.ts';
 export { archiveFormats } from './formats.ts';
 export type { ImportCounts } from './importer.ts';
 export { PartialFile } from './partial-file.ts';
