@@ -62,7 +62,7 @@ async function prepared(path) {
 /** In this process, on a file. */
 async function direct(spans) {
   const store = await prepared(join(folder, 'direct.db'));
-  const count = 20_000;
+  const count = 4000;
   const rest = { runId: 'run-1', taskId: 'task-1', groupId: 'g', mode: 'train', step: 0, seed: 1, maxAttempts: 1 };
   await store.enqueueRollouts(Array.from({ length: count }, (_, at) => ({ id: `r-${at}`, ...rest })));
   const claims = [];

@@ -5,6 +5,7 @@ import { registerExport } from './commands/export.ts';
 import { registerImport } from './commands/import.ts';
 import { registerInit } from './commands/init.ts';
 import { registerInspect } from './commands/inspect.ts';
+import { registerPrune } from './commands/prune.ts';
 import { registerResume } from './commands/resume.ts';
 import { registerRollouts } from './commands/rollouts.ts';
 import { registerServe } from './commands/serve.ts';
@@ -25,5 +26,6 @@ export const commands: ((program: Command) => void)[] = [
   registerInspect,
   registerExport,
   registerImport,
+  registerPrune,
   registerToken,
 ];

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSqliteStore } from '../store/index.ts';
-import { enqueue, seed } from '../store/testing/index.ts';
+import { callOf, enqueue, leaseOf, seed } from '../store/testing/index.ts';
 import { runAgl } from './testing/run-agl.ts';
 
 let folder: string;
@@ -33,4 +33,32 @@ it('a store goes out and in again on the command line, also while it is in use',
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('[store_not_found]') });
   const wrong = await runAgl(['export', join(folder, 'x'), '--format', 'csv']);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('jsonl') });
+}, 60_000);
+
+it('writes trajectories, and prunes what is old', async () => {
+  const [source, out] = ['source.db', 'trajectories'].map((name) => join(folder, name));
+  const store = await openSqliteStore({ path: source! });
+  await seed(store);
+  await enqueue(store, ['a', 'b']);
+  const [claim] = await store.claimRollouts({ workerId: 'w', limit: 2, leaseMs: 1000 });
+  const { attempt } = claim!;
+  for (const sequence of [0, 1]) await store.recordCall(callOf(claim!, sequence));
+  await store.finishAttempt(leaseOf(attempt), { state: 'succeeded' });
+  await store.finishRun('run-1', 'finished');
+  await store.close();
+
+  const exported = await runAgl(['export', out!, '--store', source!, '--format', 'atif', '--json']);
+  expect(JSON.parse(exported.stdout)).toMatchObject({
+    written: { trajectories: 1 },
+    leftOut: { 'attempts without calls': 1 },
+  });
+  expect(readdirSync(out!)).toEqual([`${attempt.id}-1.json`]);
+  const trajectory = JSON.parse(readFileSync(join(out!, `${attempt.id}-1.json`), 'utf8')) as { steps: unknown[] };
+  expect(trajectory).toMatchObject({ session_id: attempt.id, extra: { task_id: 'task-1', state: 'succeeded' } });
+  expect(trajectory.steps).toHaveLength(4);
+
+  const prune = ['prune', '--store', source!, '--older-than-days', '0', '--keep-runs', '0'];
+  expect((await runAgl([...prune, '--dry-run'])).stdout).toBe('run-1\n');
+  expect((await runAgl(prune)).stdout).toBe('removed 2 calls of 1 runs\n');
+  expect((await runAgl(['prune', '--store', source!])).code).toBe(2);
 }, 60_000);

@@ -19,6 +19,7 @@ import { askModels } from './ask-model.ts';
 import { keptConfig } from './kept-config.ts';
 import { loadAlgorithm } from './load-algorithm.ts';
 import { addConfiguredPrompts } from './prompts.ts';
+import { keepPruned } from './retention.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
 import { loadTaskFiles } from './task-files.ts';
 
@@ -73,6 +74,9 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       },
     });
     closing.add(() => controller.stop());
+
+    const pruning = await keepPruned(store, { retention: config.retention, note });
+    closing.add(() => pruning.end());
 
     const checkpoint = request.resume ? await request.resume(stack) : null;
     if (!checkpoint) {

@@ -7,6 +7,7 @@ import { count, text } from './fields.ts';
 import { grader } from './grader.ts';
 import { models } from './models.ts';
 import { prompts } from './prompts.ts';
+import { retention } from './retention.ts';
 import { server } from './server.ts';
 import { stop } from './stop.ts';
 
@@ -69,6 +70,7 @@ export const configSchema = z
     retries: z.strictObject({ maxAttempts: count.default(3) }).prefault({}),
     server: server.prefault({}),
     store: text.default('.agl/store.db'),
+    retention,
     runs: text.optional(),
     seed: z.int().default(1),
   })

@@ -12,6 +12,7 @@ import type {
   SpanFilter,
   WorkerFilter,
 } from './queries.ts';
+import type { PruneReport, PruneRules } from './retention.ts';
 import type {
   Annotation,
   Attempt,
@@ -177,6 +178,12 @@ export interface Store {
   changes(options?: ChangeOptions): AsyncIterable<Change>;
   /** Number of the newest change, 0 when there is none: what `changes` without `after` begins behind. */
   lastChange(): Promise<number>;
+
+  /**
+   * Removes what the rules name of runs that have ended, in small transactions: whole attempts at a time, so shared prefixes stay whole.
+   * What an interrupted prune left is removed by the next one.
+   */
+  prune(rules: PruneRules): Promise<PruneReport>;
 
   close(): Promise<void>;
 }

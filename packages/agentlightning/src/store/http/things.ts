@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PruneReport, PruneRules } from '../retention.ts';
 import type {
   Annotation,
   Attempt,
@@ -257,6 +258,22 @@ export const worker = z.object({
 export const annotationTarget = z.strictObject({ kind: z.enum(['rollout', 'attempt', 'call']), id });
 export const newAnnotation = z.strictObject({ target: annotationTarget, key: text, value: json, author: text });
 export const annotation = z.object({ ...newAnnotation.shape, createdAt: number }) satisfies z.ZodType<Annotation>;
+
+export const pruneRules = z.strictObject({
+  olderThanMs: z.exactOptional(number.min(0)),
+  keepRuns: z.exactOptional(whole),
+  remove: z.enum(['calls', 'runs']),
+}) satisfies z.ZodType<PruneRules>;
+export const pruneReport = z.object({
+  runs: number,
+  calls: number,
+  spans: number,
+  rollouts: number,
+  attempts: number,
+  rewards: number,
+  annotations: number,
+  rewardsWithoutCall: number,
+}) satisfies z.ZodType<PruneReport>;
 
 export const change = z.object({
   seq: number,

@@ -392,6 +392,13 @@ export const storeVerbs: { readonly [Name in PlainVerb]: StoreVerb<Name> } = {
     ask: () => ({}),
     run: (store) => store.lastChange(),
   }),
+  prune: writing('admin', {
+    about: 'Removes calls and spans, or all, of runs that ended long ago; how much of what.',
+    request: things.pruneRules,
+    response: things.pruneReport,
+    ask: (rules) => rules,
+    run: (store, rules) => store.prune(rules),
+  }),
 };
 
 /** Verbs that answer with server-sent events, until the one who asked has heard enough. */

@@ -15,6 +15,7 @@ import type {
   SpanFilter,
   WorkerFilter,
 } from '../queries.ts';
+import { expiredRuns, nothingPruned, type PruneReport, type PruneRules } from '../retention.ts';
 import type { ChangeOptions, ClaimOptions, RolloutQuery, Store } from '../store.ts';
 import { hasEnded, rolloutMachine } from '../transitions.ts';
 import type {
@@ -61,6 +62,7 @@ import {
   saveCheckpoint,
 } from './policies.ts';
 import { addResource, findResource, latestResources, queryResources } from './resources.ts';
+import { pruneStep } from './retention.ts';
 import { addReward, listRewards, queryRewards } from './rewards.ts';
 import { enqueueRollouts, findRollout, listRollouts, queryRollouts, rolloutRows } from './rollouts.ts';
 import { toRollout } from './rows.ts';
@@ -333,6 +335,22 @@ export class SqlStore implements Store {
 
   queryAnnotations(query: AnnotationFilter & PageRequest): Promise<Page<Annotation>> {
     return this.#read((db) => queryAnnotations(db, query));
+  }
+
+  async prune(rules: PruneRules): Promise<PruneReport> {
+    const report = nothingPruned();
+    for (const { id: runId } of expiredRuns(await this.listRuns(), rules, this.#now())) {
+      let touched = false;
+      for (;;) {
+        const removed = await this.#write((db) => pruneStep(db, { runId, remove: rules.remove, now: this.#now() }));
+        if (removed === null) break;
+        touched = true;
+        for (const [kind, count] of Object.entries(removed)) report[kind as keyof typeof removed] += count;
+      }
+      if (touched) report.runs += 1;
+    }
+    if (report.calls > 0) this.#trees.clear();
+    return report;
   }
 
   changes(options: ChangeOptions = {}): AsyncIterable<Change> {

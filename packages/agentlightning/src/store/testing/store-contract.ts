@@ -11,6 +11,7 @@ import { describeQueue } from './queue-contract.ts';
 import { describeRecords } from './records-contract.ts';
 import { describeResources } from './resources-contract.ts';
 import { describeRestart } from './restart-contract.ts';
+import { describeRetention } from './retention-contract.ts';
 import { describeSpans } from './spans-contract.ts';
 import { describeWaiting } from './waiting-contract.ts';
 import { describeWorkers } from './workers-contract.ts';
@@ -30,6 +31,7 @@ export function describeStore(name: string, open: OpenHarness): void {
     describeQueries(open);
     describeLists(open);
     describeChanges(open);
+    describeRetention(open);
     describeRestart(open);
     describeModel(open);
   });
