@@ -1,68 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { IllegalTransitionError } from '../errors.ts';
-import type { AttemptOutcome, AttemptState, RolloutState } from '../types.ts';
+import type { AttemptOutcome } from '../types.ts';
 import { crash, enqueue, wrongExit } from './fixtures.ts';
-import type { StoreHarness } from './harness.ts';
-
-interface ModelRollout {
-  id: string;
-  step: number;
-  maxAttempts: number;
-  state: RolloutState;
-  attempts: number;
-  superseded: boolean;
-}
-
-interface ModelAttempt {
-  id: string;
-  rollout: ModelRollout;
-  state: AttemptState;
-  fenced: boolean;
-  leaseUntil: number;
-}
-
-/** Written without a look at the store's table of transitions. */
-interface Model {
-  rollouts: ModelRollout[];
-  attempts: ModelAttempt[];
-}
-
-type Command = fc.AsyncCommand<Model, StoreHarness>;
-
-const leaseMs = 100;
-
-export function emptyModel(): Model {
-  return { rollouts: [], attempts: [] };
-}
-
-/** A step that may come at any time; afterwards the store shows what the model has. */
-function command(name: string, run: (model: Model, harness: StoreHarness) => Promise<void>): Command {
-  return {
-    check: () => true,
-    toString: () => name,
-    run: async (model, harness) => {
-      await run(model, harness);
-      const rollouts = await harness.store.listRollouts({ includeSuperseded: true });
-      expect(rollouts).toMatchObject(model.rollouts);
-      for (const { id, state } of model.attempts) expect(await harness.store.getAttempt(id)).toMatchObject({ state });
-    },
-  };
-}
-
-function fence(model: Model, rollout: ModelRollout, state: AttemptState): void {
-  for (const attempt of model.attempts) {
-    if (attempt.rollout === rollout && attempt.state === 'running') Object.assign(attempt, { state, fenced: true });
-  }
-}
-
-function isOpen({ state }: ModelRollout): boolean {
-  return state === 'queued' || state === 'running';
-}
-
-function pick<T>(items: T[], at: number): T | undefined {
-  return items[at % Math.max(items.length, 1)];
-}
+import { type Command, command, fence, isOpen, latestVersions, leaseMs, lose, pick, signOfLife } from './model.ts';
+import { controlCommands } from './model-control-commands.ts';
 
 const enqueueSome = (count: number, step: number, maxAttempts: number): Command =>
   command(`enqueue ${count} at step ${step}, ${maxAttempts} attempts`, async (model, { store }) => {
@@ -78,9 +20,11 @@ const claim = (limit: number): Command =>
     const oldest = model.rollouts.filter((rollout) => rollout.state === 'queued').slice(0, limit);
     const claims = await store.claimRollouts({ workerId: 'w', limit, leaseMs });
     expect(claims.map(({ rollout }) => rollout.id)).toEqual(oldest.map(({ id }) => id));
+    if (oldest.length > 0) signOfLife(model, clock.now);
     for (const [at, rollout] of oldest.entries()) {
       Object.assign(rollout, { state: 'running', attempts: rollout.attempts + 1 });
-      const { id } = claims[at]!.attempt;
+      const { id, resources } = claims[at]!.attempt;
+      expect(resources).toEqual(latestVersions(model));
       model.attempts.push({ id, rollout, state: 'running', fenced: false, leaseUntil: clock.now + leaseMs });
     }
   });
@@ -90,7 +34,9 @@ const heartbeat = (at: number): Command =>
     const attempt = pick(model.attempts, at);
     if (!attempt) return;
     expect(await store.heartbeat({ attemptId: attempt.id, workerId: 'w' }, leaseMs)).toBe(attempt.state === 'running');
-    if (attempt.state === 'running') attempt.leaseUntil = clock.now + leaseMs;
+    if (attempt.state !== 'running') return;
+    attempt.leaseUntil = clock.now + leaseMs;
+    signOfLife(model, clock.now);
   });
 
 const finish = (at: number, outcome: AttemptOutcome): Command =>
@@ -116,10 +62,9 @@ const expire = (afterMs: number): Command =>
     clock.now += afterMs;
     const lost = model.attempts.filter(({ state, leaseUntil }) => state === 'running' && leaseUntil <= clock.now);
     expect(await store.expireLeases()).toBe(lost.length);
-    for (const { rollout } of lost) {
-      fence(model, rollout, 'failed');
-      rollout.state = rollout.attempts < rollout.maxAttempts ? 'queued' : 'failed';
-    }
+    lose(model, lost);
+    const { worker } = model;
+    if (worker && !worker.gone && worker.aliveUntil <= clock.now) worker.lost = true;
   });
 
 const cancel = (at: number): Command =>
@@ -163,4 +108,5 @@ export const modelCommands: fc.Arbitrary<Command>[] = [
   fc.nat(9).map(cancel),
   fc.nat(3).map(supersede),
   fc.constant(null).map(reopen),
+  ...controlCommands,
 ];
