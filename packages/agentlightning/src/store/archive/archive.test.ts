@@ -139,13 +139,32 @@ describe('a damaged archive', () => {
     },
   );
 
-  it('with one other bit is refused', async () => {
+  it('of JSON lines that were changed is refused, also where they can still be read', async () => {
     const [source, archive] = [await storeWith(anyStore()), place('archive')];
     await exportFrom(source, archive);
-    const bytes = await readFile(archive);
+    const text = await readFile(archive, 'utf8');
+    const changed = text.replace('"config":{"seed":1}', '"config":{"seed":2}');
+    expect(changed).not.toBe(text);
+    await writeFile(archive, changed);
+    const refused = importInto(place('store.db'), archive);
+    await expect(refused).rejects.toMatchObject({
+      code: 'archive_damaged',
+      message: expect.stringContaining('checksum'),
+    });
+  });
+
+  it('of Parquet with one other bit is refused', async () => {
+    const [source, archive] = [await storeWith(anyStore()), place('archive')];
+    await exportFrom(source, archive, 'parquet');
+    const file = join(archive, 'runs.parquet');
+    const bytes = await readFile(file);
     bytes[Math.floor(bytes.length / 2)]! ^= 1;
-    await writeFile(archive, bytes);
-    await expect(importInto(place('store.db'), archive)).rejects.toMatchObject({ code: 'archive_damaged' });
+    await writeFile(file, bytes);
+    const refused = importInto(place('store.db'), archive);
+    await expect(refused).rejects.toMatchObject({
+      code: 'archive_damaged',
+      message: expect.stringContaining('checksum'),
+    });
   });
 
   it.each(['calls.parquet', 'manifest.json'])('of Parquet without %s, or with half of it, is refused', async (name) => {
