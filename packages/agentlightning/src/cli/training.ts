@@ -60,6 +60,7 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       model: servedModel(config),
       sampling: samplingOf(config),
       budget: config.agent.budget,
+      idleSeconds: config.agent.idleSeconds,
       workspaces: workspacesOf(config.agent),
       runId,
     };

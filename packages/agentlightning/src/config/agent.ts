@@ -25,6 +25,7 @@ const budget = z.strictObject({ calls: count.optional(), tokens: count.optional(
 const everywhere = {
   concurrency: count.default(4),
   timeoutSeconds: seconds.default(60),
+  idleSeconds: seconds.optional(),
   env: environment,
   budget: budget.optional(),
 };

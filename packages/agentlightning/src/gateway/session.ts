@@ -44,6 +44,8 @@ export class Session {
   readonly #seed: number | null;
   readonly #drawSeed: () => number;
   readonly #calls = new Set<{ abort: AbortController; ended: Promise<void> }>();
+  readonly #now: () => number;
+  #lastCallAt: number | null = null;
   #sequence: number;
   #closed = false;
 
@@ -59,6 +61,7 @@ export class Session {
     this.#sequence = options.firstSequence ?? 0;
     this.#seed = options.seed;
     this.#drawSeed = drawSeed;
+    this.#now = now;
   }
 
   /** Takes the next place among the session's calls. */
@@ -79,10 +82,17 @@ export class Session {
     };
     if (this.#closed) abort.abort(attemptEnded());
     this.#calls.add(call);
+    this.#lastCallAt = this.#now();
     return () => {
       this.#calls.delete(call);
+      this.#lastCallAt = this.#now();
       ended();
     };
+  }
+
+  /** `lastAt`: when a call began or ended last, UTC milliseconds. */
+  activity(): { underWay: number; lastAt: number | null } {
+    return { underWay: this.#calls.size, lastAt: this.#lastCallAt };
   }
 
   /** Aborts the calls under way; resolves when each has been recorded. */

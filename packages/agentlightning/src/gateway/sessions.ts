@@ -73,6 +73,12 @@ export class Sessions {
     for (const listener of this.#listeners) listener(attemptId);
   }
 
+  /** Of the attempt's calls; null when it has no open session. */
+  activity(attemptId: string): ReturnType<Session['activity']> | null {
+    const key = this.#keys.get(attemptId);
+    return (key === undefined ? undefined : this.#live.get(key))?.session.activity() ?? null;
+  }
+
   async closeAll(): Promise<void> {
     await Promise.all([...this.#keys.keys()].map((attemptId) => this.close(attemptId)));
   }

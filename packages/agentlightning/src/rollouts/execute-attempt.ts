@@ -8,6 +8,7 @@ import { type Grader, GraderError, type ModelAccess, type RewardSource } from '.
 import { createRedactor } from './redact.ts';
 import { followAgent, redacted } from './resume-agent.ts';
 import { parseRewardLine, rewardName } from './rewards.ts';
+import { runWatched } from './run-watched.ts';
 import type { AgentExit, Runner } from './runners/runner.ts';
 import type { Scratch } from './scratch.ts';
 import type { AttemptBudget, AttemptSampling, Sessions } from './sessions.ts';
@@ -29,6 +30,8 @@ export interface AttemptContext {
   /** Absent: attempts share the agent's working directory. */
   workspaces?: Workspaces | undefined;
   budget?: AttemptBudget | undefined;
+  /** Longest silence: no output and no model call. Absent: not bounded. */
+  idleSeconds?: number | undefined;
   monitor: Pick<GatewayMonitor, 'wasDownSince'>;
 }
 
@@ -118,7 +121,7 @@ async function runAndJudge(claim: Claim, context: AttemptContext, place: Place):
 
 async function runAgent(
   { rollout, attempt, task }: Claim,
-  { sessions, scratch, sampling, budget = {}, runner, baseUrl, agentUrl, model }: AttemptContext,
+  { sessions, scratch, sampling, budget = {}, idleSeconds, runner, baseUrl, agentUrl, model }: AttemptContext,
   { workspace, signal }: Place,
 ): Promise<AgentExit> {
   const { id: rolloutId, runId, mode, seed } = rollout;
@@ -140,10 +143,11 @@ async function runAgent(
       taskFile,
       workspace,
     });
-    const exit = await runner.run({
+    const work = {
       ...{ runId, rolloutId, attemptId, attemptNumber },
       ...{ input: task.input, variables, workspace, signal },
-    });
+    };
+    const exit = await runWatched(work, { runner, sessions, idleSeconds });
     return redacted(exit, createRedactor([token, ...(runner.secrets ?? [])]));
   } finally {
     // The token dies with the agent; a call still under way is aborted and recorded before anybody looks at the calls.

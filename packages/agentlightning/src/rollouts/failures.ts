@@ -17,6 +17,11 @@ export const failureTable = {
   killed_by_signal: { class: 'agent', retry: false, means: 'a signal that was not ours ended the process' },
   early_exit: { class: 'agent', retry: false, means: 'a function called `process.exit` instead of returning' },
   run_timeout: { class: 'agent', retry: false, means: 'longer than `agent.timeoutSeconds`' },
+  idle_timeout: {
+    class: 'agent',
+    retry: false,
+    means: 'no output and no model call for `agent.idleSeconds`',
+  },
   output_too_long: { class: 'agent', retry: false, means: 'the last line of standard output is longer than 1 MiB' },
   memory_limit: {
     class: 'agent',

@@ -63,6 +63,12 @@ const faults: Fault[] = [
     ends: { failure: 'agent run_timeout', output: null, reward: 0 },
   },
   {
+    name: 'falls silent',
+    command: 'echo thinking; exec sleep 100000',
+    options: { idleSeconds: 0.3 },
+    ends: { failure: 'agent idle_timeout', reward: 0 },
+  },
+  {
     name: 'floods stdout with 1 GB',
     command: 'yes | head -c 1000000000; echo; echo 42',
     ends: { failure: null, reward: 1 },
@@ -115,6 +121,36 @@ const faults: Fault[] = [
 describe('what agents and graders do wrong', () => {
   it.each(faults.filter(({ only = true }) => only))('$name', async ({ command, options, ends }) => {
     expect(await controlled.run(command, options)).toMatchObject(ends);
+  });
+
+  it('waits for its model longer than it may be silent: that is no silence', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const engine = scriptedEngine(() => say('42'), { beforeToken: () => held });
+    const waiting = await startControlled(engine);
+    try {
+      let looks = 0;
+      const { sessions } = waiting.gateway;
+      // Only the time of the call itself is looked at: how fast a shell starts is not the question here.
+      const activity = (attemptId: string) => {
+        const seen = sessions.activity(attemptId);
+        if ((seen?.underWay ?? 0) > 0) looks += 1;
+        if (looks === 3) release();
+        return looks > 0 && looks < 3 ? seen : { underWay: 1, lastAt: null };
+      };
+      const watched = {
+        activity,
+        open: (session: Parameters<typeof sessions.open>[0]) => sessions.open(session),
+        close: (attemptId: string) => sessions.close(attemptId),
+      };
+      const ended = await waiting.run(`${call} > /dev/null && echo 42`, { sessions: watched, idleSeconds: 0.3 });
+      expect(ended).toMatchObject({ failure: null, reward: 1 });
+      expect(looks).toBeGreaterThanOrEqual(3);
+    } finally {
+      await waiting.close();
+    }
   });
 
   it('leaves grandchildren: they die with it', async () => {

@@ -21,6 +21,7 @@ export interface PreflightOptions {
   model: string;
   workspaces?: Workspaces | undefined;
   budget?: AttemptBudget | undefined;
+  idleSeconds?: number | undefined;
   sampling?: Partial<Record<RolloutMode, AttemptSampling>>;
   /** Of the run that is about to start; the trials belong to the run `<runId>-preflight`. */
   runId: string;

@@ -34,9 +34,18 @@ export interface AttemptSession {
   recorded?: boolean;
 }
 
+/** Of one attempt's model calls. */
+export interface CallActivity {
+  underWay: number;
+  /** When one began or ended last, UTC milliseconds. */
+  lastAt: number | null;
+}
+
 /** The gateway's side of an attempt, as much of it as a controller needs. */
 export interface Sessions {
   /** @returns a token that is valid for this attempt until `close` */
   open(session: AttemptSession): string | Promise<string>;
   close(attemptId: string): void | Promise<void>;
+  /** Null without an open session. Absent where the gateway is on another machine. */
+  activity?(attemptId: string): CallActivity | null;
 }

@@ -31,7 +31,7 @@ export async function tryAgent({ config, signal }: Patient): Promise<Finding[]> 
     const workspaces = workspacesOf(agent);
     const place = {
       ...{ store, sessions, baseUrl: server.url, agentUrl: config.server.publicUrl },
-      ...{ model, budget: agent.budget, workspaces },
+      ...{ model, budget: agent.budget, idleSeconds: agent.idleSeconds, workspaces },
     };
     const notes = await runPreflight({
       ...place,

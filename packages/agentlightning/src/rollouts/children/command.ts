@@ -20,6 +20,8 @@ export interface CommandOptions {
   stdin?: string;
   /** When given, processes that escaped from the group are found by it. */
   attemptId?: string;
+  /** Called whenever the command prints something. */
+  onOutput?: () => void;
   limits?: ResourceLimits;
   /** The folder that `limits.diskMiB` is about. */
   workspace?: string | null;
@@ -48,7 +50,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
   if ('message' in started) return { end: { kind: 'spawn_failed', message: started.message }, ...nothing };
 
   const { child, pid } = started;
-  const output = captureOutput(child);
+  const output = captureOutput(child, options.onOutput);
   const drain = drainer(child);
   const end = await ended(child, pid, options);
   buryGroup(pid);

@@ -7,6 +7,8 @@ export interface ModuleCall extends Omit<CallMessage, 'type'> {
   /** Between the abort of the function's signal and SIGKILL. */
   graceMs: number;
   signal: AbortSignal;
+  /** Called whenever the child prints something. */
+  onOutput?: () => void;
 }
 
 export type ModuleEnd =

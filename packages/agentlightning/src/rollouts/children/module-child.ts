@@ -85,7 +85,7 @@ export async function startModuleChild(options: ModuleChildOptions): Promise<Mod
     kill,
     usable: () => usable,
     async call(request) {
-      output.reset();
+      output.reset(request.onOutput);
       const end = await callModule(child, request);
       if (end.kind !== 'returned' && end.kind !== 'threw') await kill();
       // What was written before the answer is in the pipe by now, and is read within this turn of the event loop.

@@ -12,21 +12,27 @@ export interface Output {
 export interface OutputCapture {
   read(): Output;
   /** Forgets what came so far: the next attempt begins. */
-  reset(): void;
+  reset(onData?: () => void): void;
 }
 
 /** Reads a child's output as fast as it comes, and keeps the end of it. */
-export function captureOutput(child: ChildProcess): OutputCapture {
+export function captureOutput(child: ChildProcess, onData: () => void = () => {}): OutputCapture {
+  let heard = onData;
   let log = createLogTail();
   let lastLine = createLastLine();
   child.stdout?.on('data', (chunk: Buffer) => {
     log.append(chunk);
     lastLine.append(chunk);
+    heard();
   });
-  child.stderr?.on('data', (chunk: Buffer) => log.append(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    log.append(chunk);
+    heard();
+  });
   return {
     read: () => ({ lastLine: lastLine.read(), log: log.text() }),
-    reset() {
+    reset(next = () => {}) {
+      heard = next;
       log = createLogTail();
       lastLine = createLastLine();
     },

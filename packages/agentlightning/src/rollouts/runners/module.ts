@@ -28,7 +28,7 @@ export function createModuleRunner(agent: ModuleAgent): Runner {
   return {
     name: 'module',
     secrets: secretsOf(agent.env ?? {}),
-    async run({ attemptId, input, variables, signal }) {
+    async run({ attemptId, input, variables, signal, onOutput = () => {} }) {
       try {
         const { end, lastLine, log } = await pool.call({
           id: attemptId,
@@ -37,6 +37,7 @@ export function createModuleRunner(agent: ModuleAgent): Runner {
           timeoutMs: agent.timeoutSeconds * 1000,
           graceMs,
           signal,
+          onOutput,
         });
         return {
           failure: toFailure(end, agent),

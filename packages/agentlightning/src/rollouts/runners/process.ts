@@ -11,7 +11,7 @@ export function createProcessRunner(agent: CommandAgent): Runner {
   return {
     name: 'process',
     secrets: secretsOf(agent.env ?? {}),
-    async run({ attemptId, variables, workspace, signal }) {
+    async run({ attemptId, variables, workspace, signal, onOutput = () => {} }) {
       const result = await runCommand({
         command: agent.command,
         cwd: workspace ?? agent.cwd ?? process.cwd(),
@@ -22,6 +22,7 @@ export function createProcessRunner(agent: CommandAgent): Runner {
         graceMs: agent.graceSeconds * 1000,
         signal,
         attemptId,
+        onOutput,
       });
       return toExit(result, agent);
     },

@@ -15,6 +15,8 @@ export interface AttemptWork {
   workspace: string | null;
   /** Aborted when the attempt is no longer wanted. The runner then ends it as fast as it can. */
   signal: AbortSignal;
+  /** Called whenever the agent prints something, by runners that see it. */
+  onOutput?: () => void;
 }
 
 /** How the agent ended, and what it left. */
