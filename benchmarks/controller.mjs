@@ -19,6 +19,8 @@ const { values } = parseArgs({
 });
 const rollouts = Number(values.rollouts);
 const concurrency = 64;
+const turns = 5;
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const folder = mkdtempSync(join(tmpdir(), 'agl-bench-controller-'));
 const metrics = { rollouts, concurrency };
 const ratios = {};
@@ -34,22 +36,25 @@ function note(name, { count, ms }) {
 }
 
 try {
-  await bareSpawn({ count: 100, concurrency });
-  // Before and after ours: the machine may be busier at one of them.
-  const before = await bareSpawn({ count: rollouts, concurrency });
-  const processes = note('agl', await ours({ folder, count: rollouts, concurrency, agent: { command } }));
-  const after = await bareSpawn({ count: rollouts, concurrency });
-  const bare = note('bare_spawn', { count: rollouts, ms: (before.ms + after.ms) / 2 });
+  // In turns, and compared turn by turn: what else the machine does meanwhile falls on all of them.
+  const count = Math.ceil(rollouts / turns);
   const run = () => '42';
-  const functions = note('agl_function', await ours({ folder, count: rollouts, concurrency, agent: { run } }));
-  metrics.overhead_ms_per_rollout = round(processes - bare);
-  ratios.bare_spawn = round(bare / processes);
-  metrics.function_ratio = round(processes / functions);
+  const measured = { bare_spawn: [], agl: [], agl_function: [] };
+  await bareSpawn({ count, concurrency });
+  for (let turn = 0; turn < turns; turn += 1) {
+    measured.bare_spawn.push((await bareSpawn({ count, concurrency })).ms);
+    measured.agl.push((await ours({ folder, count, concurrency, agent: { command } })).ms);
+    measured.agl_function.push((await ours({ folder, count, concurrency, agent: { run } })).ms);
+  }
+  const per = (name) => measured[name].map((ms) => ms / count);
+  for (const name of Object.keys(measured)) note(name, { count, ms: median(measured[name]) });
+  const processes = median(per('agl'));
+  metrics.overhead_ms_per_rollout = round(median(per('agl').map((ms, turn) => ms - per('bare_spawn')[turn])));
+  ratios.bare_spawn = round(median(per('agl').map((ms, turn) => per('bare_spawn')[turn] / ms)));
   if (values['skip-python']) missing.agentlightning = 'left out by --skip-python';
   else {
     try {
-      const count = Number(values['peer-rollouts']);
-      const peer = await pythonController({ folder, count, concurrency });
+      const peer = await pythonController({ folder, count: Number(values['peer-rollouts']), concurrency });
       const theirs = note('agentlightning', peer);
       metrics.python_spawn_ms = round(peer.spawnMs);
       ratios.agentlightning = round(theirs / processes);
