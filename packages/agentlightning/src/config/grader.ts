@@ -28,6 +28,17 @@ export const grader = z.union([
     }),
     timeoutSeconds,
   }),
+  z.strictObject({
+    container: z.strictObject({
+      image: text,
+      command: z.array(text).min(1).optional(),
+      engine: text.default('docker'),
+      memoryMiB: count.default(1024),
+      cpus: z.number().positive().default(1),
+      processes: count.default(128),
+    }),
+    timeoutSeconds,
+  }),
   z.strictObject({ module: text, export: text.default('default'), cwd: text.optional(), timeoutSeconds }),
   z.strictObject({ command, cwd: text.optional(), timeoutSeconds }),
   z.strictObject({ rewardFrom: z.enum(['agent', 'stdout']) }),

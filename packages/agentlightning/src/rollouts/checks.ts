@@ -30,6 +30,7 @@ export async function checkAgent(agent: AgentSpec): Promise<void> {
  */
 export async function checkGrader(grader: GraderSpec): Promise<void> {
   if (typeof grader === 'string') return;
+  if ('container' in grader) await checkCommand('grader', [grader.container.engine], process.cwd(), process.env);
   if ('module' in grader) await checkModule('grader', grader, process.env);
   if ('command' in grader) await checkCommand('grader', grader.command, grader.cwd ?? process.cwd(), process.env);
 }

@@ -1,4 +1,4 @@
-import { runCommand } from '../children/command.ts';
+import { type CommandResult, runCommand } from '../children/command.ts';
 import { type Grader, GraderError } from './grader.ts';
 import { rewardValue } from './reward-value.ts';
 
@@ -25,24 +25,32 @@ export function createCommandGrader(options: CommandGraderOptions): Grader {
         signal,
         stdin: JSON.stringify({ task, output, failure, workspace, calls }),
       });
-      switch (end.kind) {
-        case 'exited':
-          if (end.exitCode === 0) return parseReward(lastLine?.text ?? '', log);
-          throw new GraderError('grader_crash', `The grader ended with exit code ${end.exitCode}.`, log);
-        case 'timeout':
-          throw new GraderError('grader_timeout', `The grader ran longer than ${options.timeoutSeconds} s.`, log);
-        case 'spawn_failed':
-          throw new GraderError('grader_crash', `The grader could not be started: ${end.message}`, log);
-        case 'exceeded':
-          throw new GraderError('grader_crash', end.limit.message, log);
-        case 'aborted':
-          throw new GraderError('grader_crash', 'The grading was stopped.', log);
-        case 'signalled':
-          throw new GraderError('grader_crash', `The grader was ended by ${end.signal}.`, log);
-      }
+      return commandReward({ end, lastLine, log }, options.timeoutSeconds);
     },
     close: () => Promise.resolve(),
   };
+}
+
+/**
+ * The last line of a command, as a reward.
+ * @throws {GraderError} when the command did not end well, or printed none
+ */
+export function commandReward({ end, lastLine, log }: CommandResult, timeoutSeconds: number): number | null {
+  switch (end.kind) {
+    case 'exited':
+      if (end.exitCode === 0) return parseReward(lastLine?.text ?? '', log);
+      throw new GraderError('grader_crash', `The grader ended with exit code ${end.exitCode}.`, log);
+    case 'timeout':
+      throw new GraderError('grader_timeout', `The grader ran longer than ${timeoutSeconds} s.`, log);
+    case 'spawn_failed':
+      throw new GraderError('grader_crash', `The grader could not be started: ${end.message}`, log);
+    case 'exceeded':
+      throw new GraderError('grader_crash', end.limit.message, log);
+    case 'aborted':
+      throw new GraderError('grader_crash', 'The grading was stopped.', log);
+    case 'signalled':
+      throw new GraderError('grader_crash', `The grader was ended by ${end.signal}.`, log);
+  }
 }
 
 function parseReward(line: string, log: string): number | null {

@@ -1,4 +1,5 @@
 import { createCommandGrader } from './command.ts';
+import { createContainerGrader } from './container.ts';
 import type { Grader, GraderRequirement, RewardSource } from './grader.ts';
 import { createJsonSchemaGrader, jsonSchemaRequirements } from './json-schema.ts';
 import { createJudgeGrader } from './judge.ts';
@@ -34,6 +35,8 @@ const kinds: readonly ((spec: GraderSpec) => GraderKind | null)[] = [
       ? { grader: createSqlGrader(spec), requires: sqlRequirements(spec) }
       : null,
   (spec) => (typeof spec === 'object' && 'judge' in spec ? { grader: createJudgeGrader(spec), requires: [] } : null),
+  (spec) =>
+    typeof spec === 'object' && 'container' in spec ? { grader: createContainerGrader(spec), requires: [] } : null,
   (spec) =>
     typeof spec === 'object' && 'module' in spec
       ? { grader: unchanged(createModuleGrader(spec), [spec.module]), requires: [] }

@@ -1,4 +1,5 @@
 import type { CommandGraderOptions } from './command.ts';
+import type { ContainerSpec } from './container.ts';
 import type { JsonSchemaSpec } from './json-schema.ts';
 import type { JudgeSpec } from './judge.ts';
 import type { MatchName, MatchSpec } from './match.ts';
@@ -10,6 +11,7 @@ import type { SqlSpec } from './sql.ts';
 export type GraderSpec =
   | MatchName
   | MatchSpec
+  | ContainerSpec
   | JsonSchemaSpec
   | JudgeSpec
   | SqlSpec
