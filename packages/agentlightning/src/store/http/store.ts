@@ -5,6 +5,7 @@ import type { ChangeOptions, ClaimOptions, Store } from '../store.ts';
 import type { Change, Claim, Rollout } from '../types.ts';
 import type { WaitOptions } from '../waiters.ts';
 import { Connection, type Exchange } from './connection.ts';
+import { partsBySize } from './parts.ts';
 import { toQuery } from './query-string.ts';
 import { Retries, type RetryOptions } from './retries.ts';
 import type { PlainVerb, StoreVerb } from './verb.ts';
@@ -18,6 +19,9 @@ export interface HttpStoreOptions {
   key: string;
   retry?: RetryOptions;
 }
+
+/** Well below what a server takes in one request: 32 MiB. Tasks are put by id, so parts that went through may go again. */
+const maxTasksBytes = 16 * 1024 * 1024;
 
 /** Longest single wait for work; proxies cut connections on which nothing happens. */
 const claimSliceMs = 20_000;
@@ -36,6 +40,9 @@ export function openHttpStore({ url, key, retry = {} }: HttpStoreOptions): Store
   const verbs = Object.fromEntries(plain) as unknown as Pick<Store, PlainVerb>;
   return {
     ...verbs,
+    putTasks: async (tasks) => {
+      for (const part of partsBySize(tasks, maxTasksBytes)) await verbs.putTasks(part);
+    },
     addReward: async (reward) => {
       assertRewardValue(reward); // JSON has no NaN: it would travel as null, which is another reward
       await verbs.addReward(reward);
