@@ -68,6 +68,8 @@ export const grpoOptions = commonOptions.extend({
   epochs: count.default(1),
   /** Optimiser steps in an epoch. */
   minibatches: count.default(1),
+  /** Instead: gather rollouts for an optimiser step until they have so many trained tokens; 0 is off. */
+  minibatchTokens: z.int().min(0).default(0),
   /** Global L2 norm; 0 does not clip. */
   maxGradNorm: z.number().min(0).default(1),
   weightDecay: z.number().min(0).default(0),

@@ -49,11 +49,28 @@ describe('updatePolicy', () => {
 describe('minibatches', () => {
   it('keeps the rows of a rollout together and leaves none empty', () => {
     const samples = ['a', 'b', 'a', 'c', 'd', 'e', 'a'].map((id) => sampleOf(id));
-    const batches = minibatches(samples, 2, 1);
+    const batches = minibatches(samples, { minibatches: 2, minibatchTokens: 0 }, 1);
     expect(batches.map((batch) => new Set(batch.map(({ rolloutId }) => rolloutId)).size)).toEqual([2, 3]);
     expect(batches.flat()).toHaveLength(7);
     expect(batches.filter((batch) => batch.some(({ rolloutId }) => rolloutId === 'a'))).toHaveLength(1);
-    expect(minibatches(samples, 99, 1)).toHaveLength(5);
-    expect(minibatches(samples, 2, 1)).toEqual(batches);
+    expect(minibatches(samples, { minibatches: 99, minibatchTokens: 0 }, 1)).toHaveLength(5);
+    expect(minibatches(samples, { minibatches: 2, minibatchTokens: 0 }, 1)).toEqual(batches);
+  });
+
+  it('closes a mini-batch with the rollout that brings it to so many tokens', () => {
+    const samples = ['a', 'b', 'a', 'c', 'd', 'e', 'a'].map((id) => sampleOf(id));
+    const tokensOf = (batch: readonly Sample[]) => batch.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0);
+    const each = tokensOf(samples) / samples.length;
+    const batches = minibatches(samples, { minibatches: 1, minibatchTokens: 3 * each }, 1);
+    expect(
+      batches
+        .flat()
+        .map((sample) => samples.indexOf(sample))
+        .sort(),
+    ).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    for (const batch of batches.slice(0, -1)) expect(tokensOf(batch)).toBeGreaterThanOrEqual(3 * each);
+    expect(batches.filter((batch) => batch.some(({ rolloutId }) => rolloutId === 'a'))).toHaveLength(1);
+    expect(minibatches(samples, { minibatches: 1, minibatchTokens: 1 }, 1)).toHaveLength(5);
+    expect(minibatches([], { minibatches: 1, minibatchTokens: 1 }, 1)).toEqual([]);
   });
 });

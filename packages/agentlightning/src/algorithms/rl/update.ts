@@ -39,7 +39,7 @@ export async function updatePolicy(input: UpdateInput): Promise<UpdateReport> {
   let tokens = 0;
 
   for (let epoch = 0; epoch < options.epochs; epoch += 1) {
-    for (const batch of minibatches(samples, options.minibatches, seedFor(seed, 'minibatches', step, epoch))) {
+    for (const batch of minibatches(samples, options, seedFor(seed, 'minibatches', step, epoch))) {
       const rows = trainRows(batch, options.aggregation, options.fixedLength);
       const result = await objective(rows, batch);
       assertFinite('loss', result.loss, step);
@@ -64,16 +64,36 @@ export async function updatePolicy(input: UpdateInput): Promise<UpdateReport> {
 }
 
 /** Rows of a rollout stay together, because they share its weight. Fewer rollouts than mini-batches make fewer of these. */
-export function minibatches(samples: readonly Sample[], count: number, seed: number): Sample[][] {
+export function minibatches(
+  samples: readonly Sample[],
+  { minibatches: count, minibatchTokens }: Pick<GrpoOptions, 'minibatches' | 'minibatchTokens'>,
+  seed: number,
+): Sample[][] {
   const byRollout = new Map<string, Sample[]>();
   for (const sample of samples) byRollout.set(sample.rolloutId, [...(byRollout.get(sample.rolloutId) ?? []), sample]);
   const rollouts = shuffled([...byRollout.values()], seed);
+  if (minibatchTokens > 0) return batchesByTokens(rollouts, minibatchTokens);
   const batches = Math.min(count, rollouts.length);
   return Array.from({ length: batches }, (_, at) =>
     rollouts
       .slice(Math.floor((at * rollouts.length) / batches), Math.floor(((at + 1) * rollouts.length) / batches))
       .flat(),
   );
+}
+
+/** Each batch is closed by the rollout that brings it to `limit` trained tokens; the last one may have fewer. */
+function batchesByTokens(rollouts: readonly Sample[][], limit: number): Sample[][] {
+  const batches: Sample[][] = [];
+  let tokens = limit;
+  for (const rows of rollouts) {
+    if (tokens >= limit) {
+      batches.push([]);
+      tokens = 0;
+    }
+    batches.at(-1)!.push(...rows);
+    tokens += rows.reduce((sum, { trainedTokens }) => sum + trainedTokens, 0);
+  }
+  return batches;
 }
 
 function compare(batch: readonly Sample[], logProbs: readonly Float32Array[]): { max: number; mean: number } {
