@@ -14,6 +14,7 @@ export type {
 export { EngineError } from './errors.ts';
 export {
   type ExportForm,
+  exportForms,
   isHubReference,
   loadModelFolder,
   modelFolder,

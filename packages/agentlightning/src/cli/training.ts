@@ -18,6 +18,7 @@ import type { Checkpoint } from '../store/types.ts';
 import { askModels } from './ask-model.ts';
 import { keptConfig } from './kept-config.ts';
 import { loadAlgorithm } from './load-algorithm.ts';
+import { exportFurther } from './policy-exports.ts';
 import { addConfiguredPrompts } from './prompts.ts';
 import { keepPruned } from './retention.ts';
 import { openStack, runFolder, type Stack } from './stack.ts';
@@ -115,7 +116,10 @@ export async function train(request: TrainingRequest): Promise<{ policyFolder: s
       );
       await engine.loadState(best.path);
     }
-    if (policyFolder !== null) await engine.export(policyFolder);
+    if (policyFolder !== null) {
+      await engine.export(policyFolder);
+      await exportFurther(engine, { forms: config.policy?.export ?? [], policyFolder, note });
+    }
     await store.finishRun(runId, 'finished');
     return { policyFolder };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { projections } from '@agentlightning/engine';
+import { exportForms, projections } from '@agentlightning/engine';
 import { z } from 'zod';
 import { algorithms } from '../algorithms/index.ts';
 import { agent } from './agent.ts';
@@ -21,19 +21,25 @@ const tasks = z.strictObject({
   inputFields: z.array(text).min(1).optional(),
 });
 
-const policy = z.strictObject({
-  name: text.default('policy'),
-  model: text,
-  adapter: z
-    .strictObject({
-      rank: count,
-      alpha: z.number().positive(),
-      targets: z.array(z.enum(projections)).min(1).default(projections),
-    })
-    .optional(),
-  threads: count.optional(),
-  backend: z.enum(['native', 'wasm']).optional(),
-});
+const policy = z
+  .strictObject({
+    name: text.default('policy'),
+    model: text,
+    adapter: z
+      .strictObject({
+        rank: count,
+        alpha: z.number().positive(),
+        targets: z.array(z.enum(projections)).min(1).default(projections),
+      })
+      .optional(),
+    threads: count.optional(),
+    backend: z.enum(['native', 'wasm']).optional(),
+    export: z.array(z.enum(exportForms)).optional(),
+  })
+  .refine(({ adapter, export: forms = [] }) => adapter !== undefined || !forms.includes('adapter'), {
+    path: ['export'],
+    error: '"adapter" needs policy.adapter: without it all weights are trained, and there is no adapter to export',
+  });
 
 /** No temperature, top-p or top-k: the loss is of the distribution that was sampled from, so training samples from the policy as it is. */
 const sampling = z.strictObject({ maxTokens: count.default(256) });

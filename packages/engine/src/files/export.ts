@@ -10,7 +10,8 @@ import type { StoredModel } from './stored-model.ts';
  * - `adapter`: a folder of PEFT with the adapters alone;
  * - `gguf-…`: one file for llama.cpp, adapters merged in.
  */
-export type ExportForm = 'model' | 'adapter' | 'gguf-f32' | 'gguf-f16' | 'gguf-q8_0';
+export const exportForms = ['model', 'adapter', 'gguf-f32', 'gguf-f16', 'gguf-q8_0'] as const;
+export type ExportForm = (typeof exportForms)[number];
 
 interface Exported {
   /** Adapters merged in. */

@@ -1,6 +1,6 @@
 /** What is on disk: weight files, model folders, and writing that a kill cannot halve. Must not know graphs, training or workers. */
 export { recoverFolder, writeFolderAtomic } from './atomic.ts';
-export { type ExportForm, exportModel } from './export.ts';
+export { type ExportForm, exportForms, exportModel } from './export.ts';
 export { isHubReference } from './hub.ts';
 export { loadModelFolder, saveModelFolder } from './model-folder.ts';
 export { modelFolder } from './model-source.ts';
