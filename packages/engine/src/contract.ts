@@ -114,8 +114,11 @@ export interface Engine {
   forward(rows: TrainRow[]): Promise<Float32Array[]>;
   /** The same with the predictions of the value head, on engines that have one. */
   forwardValues?(rows: TrainRow[]): Promise<ValueResult>;
-  /** Adds to the gradients until `optimStep`. */
-  forwardBackward(rows: TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult>;
+  /**
+   * Adds to the gradients until `optimStep`. An aborted signal ends it with an error as soon as a run of the model has ended; then no
+   * gradients are left, and weights and optimiser are as they were.
+   */
+  forwardBackward(rows: TrainRow[], loss: LossSpec, options?: { signal?: AbortSignal }): Promise<ForwardBackwardResult>;
   /** Applies and clears the gradients. Returns their norm before clipping. */
   optimStep(step: OptimStep): Promise<{ gradNorm: number }>;
   /** Weights, optimiser state and counters, atomically: a killed save leaves no readable half folder. */

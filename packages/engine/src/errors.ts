@@ -32,3 +32,18 @@ export class EngineError extends Error {
     this.hint = options.hint;
   }
 }
+
+/** Refused before it is begun: what it would take, and what there is. */
+export function insufficientMemory(
+  what: string,
+  bytes: { needed: number; available: number },
+  { hint }: { hint: string },
+): EngineError {
+  const gib = (value: number) => `${(value / 2 ** 30).toFixed(2)} GiB`;
+  return new EngineError({
+    code: 'memory_insufficient',
+    message: `${what} needs about ${gib(bytes.needed)} of memory, but there are ${gib(bytes.available)} for it.`,
+    hint,
+    category: 'user',
+  });
+}

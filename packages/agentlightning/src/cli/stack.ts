@@ -83,7 +83,7 @@ async function openPolicy(
   onWarning: (message: string) => void,
 ): Promise<{ engine: Engine; text: ModelText | null; route: Route | null }> {
   if (policy === undefined) return { engine: createFrozenEngine(), text: null, route: null };
-  const { name, model, adapter, threads, backend } = policy;
+  const { name, model, adapter, threads, backend, memoryGiB } = policy;
   const folder = await modelFolder(model, { onProgress: progressLines(onWarning) });
   const engine = await createEmbeddedEngine({
     folder,
@@ -91,6 +91,7 @@ async function openPolicy(
     onWarning,
     ...(adapter === undefined ? {} : { lora: adapter }),
     ...(threads === undefined ? {} : { threads }),
+    ...(memoryGiB === undefined ? {} : { memoryBytes: memoryGiB * 2 ** 30 }),
     ...(backend === undefined ? {} : { backend }),
   });
   try {

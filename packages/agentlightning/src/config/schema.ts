@@ -33,6 +33,7 @@ const policy = z
       })
       .optional(),
     threads: count.optional(),
+    memoryGiB: z.number().positive().optional(),
     backend: z.enum(['native', 'wasm']).optional(),
     export: z.array(z.enum(exportForms)).optional(),
   })

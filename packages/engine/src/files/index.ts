@@ -2,7 +2,7 @@
 export { recoverFolder, writeFolderAtomic } from './atomic.ts';
 export { type ExportForm, exportForms, exportModel } from './export.ts';
 export { isHubReference } from './hub.ts';
-export { loadModelFolder, saveModelFolder } from './model-folder.ts';
+export { loadModelFolder, readModelConfig, saveModelFolder } from './model-folder.ts';
 export { modelFolder } from './model-source.ts';
 export { readSafetensors } from './safetensors.ts';
 export { type WritableTensor, writeSafetensors } from './safetensors-writer.ts';

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EngineError } from '../errors.ts';
+import type { ModelConfig } from '../model/index.ts';
 import { recoverFolder, writeFolderAtomic } from './atomic.ts';
 import { eosField, readConfig, writeConfig } from './config-json.ts';
 import { readParameters, writableTensors } from './model-weights.ts';
@@ -32,6 +33,17 @@ export async function loadModelFolder(folder: string): Promise<StoredModel> {
   const parameters = await readParameters(folder, config);
   const declared = idList(generation.eos_token_id ?? json.eos_token_id);
   return { config, parameters, tokenizerFiles: files, eosIds: [...new Set([...declared, ...idList(eosId)])] };
+}
+
+/**
+ * The configuration alone, before anything large is read.
+ *
+ * @throws {EngineError} `file_missing`, `json_invalid`, `model_unsupported`, `model_config_invalid`
+ */
+export async function readModelConfig(folder: string): Promise<ModelConfig> {
+  await recoverFolder(folder);
+  const path = join(folder, 'config.json');
+  return readConfig(await readJsonObject(path), path);
 }
 
 /**

@@ -14,6 +14,7 @@ import type { LoraConfig, ModelConfig, Parameters } from '../model/index.ts';
 import { ChatTemplate, loadTokenizer, type Tokenizer } from '../text/index.ts';
 import { type BackendName, backendFromEnvironment } from './backend.ts';
 import type { SamplerMethods } from './sampler-service.ts';
+import { spareMemory } from './spare-memory.ts';
 import { disableRuntimeTelemetry } from './telemetry.ts';
 import type { TrainerMethods, TrainerReady } from './trainer-service.ts';
 import { WorkerClient } from './worker-client.ts';
@@ -29,8 +30,10 @@ export interface EmbeddedEngineOptions {
   valueHead?: boolean;
   /** Of fresh adapters. Default 0. */
   seed?: number;
-  /** Requests answered at the same time; others wait. Default 64. */
+  /** Requests answered at the same time, where memory allows; others wait. Default 64. */
   slots?: number;
+  /** For weights, optimizer, activations and cache together. Default: nine tenths of what the machine has to spare. */
+  memoryBytes?: number;
   /** Default: AGL_ENGINE_BACKEND, else native, and wasm where that is missing. */
   backend?: BackendName;
   /** Default: `process.emitWarning`. */
@@ -55,6 +58,7 @@ export interface EmbeddedEngine extends Engine {
  */
 export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const { folder, threads = availableParallelism(), lora, valueHead = false, seed = 0, slots = 64 } = options;
+  const memoryBytes = options.memoryBytes ?? 0.9 * spareMemory();
   const backend = options.backend ?? backendFromEnvironment();
   const warn = options.onWarning ?? ((warning: string) => process.emitWarning(warning));
   disableRuntimeTelemetry();
@@ -64,14 +68,23 @@ export async function createEmbeddedEngine(options: EmbeddedEngineOptions): Prom
   };
   try {
     const [ready, tokenizer, template] = await Promise.all([
-      workers.trainer.call('start', { folder, threads, backend, lora, valueHead, seed }),
+      workers.trainer.call('start', { folder, threads, backend, lora, valueHead, seed, memoryBytes }),
       loadTokenizer(folder),
       ChatTemplate.load(folder),
     ]);
     if (ready.warning !== undefined) warn(ready.warning);
     const weights = await workers.trainer.call('weights', { reuse: undefined });
     const { config } = ready;
-    const setup = { folder, threads, backend: ready.backend, slots, config, weights, version: 0 };
+    const setup = {
+      folder,
+      threads,
+      backend: ready.backend,
+      slots,
+      cacheBytes: ready.memory.cache,
+      config,
+      weights,
+      version: 0,
+    };
     await workers.sampler.call('start', setup, { transfer: buffersOf(weights) });
     return new HostedEngine(workers, { ...ready, valueHead }, { tokenizer, template });
   } catch (error) {
@@ -145,8 +158,8 @@ class HostedEngine implements EmbeddedEngine {
     return this.workers.trainer.call('forwardValues', rows);
   }
 
-  async forwardBackward(rows: TrainRow[], loss: LossSpec) {
-    return this.workers.trainer.call('forwardBackward', { rows, loss });
+  async forwardBackward(rows: TrainRow[], loss: LossSpec, { signal }: { signal?: AbortSignal } = {}) {
+    return this.workers.trainer.call('forwardBackward', { rows, loss }, signal && { signal });
   }
 
   async optimStep(step: OptimStep) {

@@ -11,6 +11,8 @@ export interface SamplerSetup {
   threads: number;
   backend: BackendName;
   slots: number;
+  /** For keys and values. */
+  cacheBytes: number;
   config: ModelConfig;
   weights: Parameters;
   version: number;

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow, ValueResult } from '../contract.ts';
-import { type ExportForm, exportModel, loadModelFolder, type StoredModel } from '../files/index.ts';
+import { type ExportForm, exportModel, loadModelFolder, readModelConfig, type StoredModel } from '../files/index.ts';
 import { initLora, initValueHead, type LoraConfig, type ModelConfig, type Parameters } from '../model/index.ts';
 import { Trainer } from '../train/index.ts';
 import { type BackendName, loadBackend } from './backend.ts';
+import { type MemoryPlan, planMemory } from './memory-plan.ts';
 import { type Method, Transferred } from './protocol.ts';
 import { loadTrainingState, saveTrainingState } from './training-state.ts';
 
@@ -15,6 +17,8 @@ export interface TrainerSetup {
   valueHead: boolean;
   /** Of fresh adapters. */
   seed: number;
+  /** For the whole engine. */
+  memoryBytes: number;
 }
 
 export interface TrainerReady {
@@ -24,6 +28,7 @@ export interface TrainerReady {
   trainableParameters: number;
   backend: BackendName;
   warning: string | undefined;
+  memory: MemoryPlan;
 }
 
 /** What the training worker can be asked; calls run one after another. */
@@ -46,7 +51,8 @@ export function createTrainerService(): TrainerMethods {
   let frozenSent = false;
   const trainer = () => started!.trainer;
   return {
-    async start({ folder, threads, backend: force, lora, valueHead, seed }) {
+    async start({ folder, threads, backend: force, lora, valueHead, seed, memoryBytes }) {
+      const plan = planMemory({ config: await readModelConfig(folder), lora, memoryBytes }); // before the weights are read
       const model = await loadModelFolder(folder);
       const { config, parameters } = model;
       const backend = await loadBackend({ force, threads });
@@ -54,7 +60,15 @@ export function createTrainerService(): TrainerMethods {
       const adapters = lora && { config: lora, adapters: initLora(config, lora, seed) };
       const head = valueHead ? { valueHead: initValueHead(config) } : {};
       started = {
-        trainer: new Trainer({ ort, sessionOptions, config, parameters, ...(adapters && { lora: adapters }), ...head }),
+        trainer: new Trainer({
+          ort,
+          sessionOptions,
+          config,
+          parameters,
+          memoryBytes: plan.activations,
+          ...(adapters && { lora: adapters }),
+          ...head,
+        }),
         model,
         folder,
       };
@@ -65,11 +79,15 @@ export function createTrainerService(): TrainerMethods {
         trainableParameters: count(trainer().trainable),
         backend: backend.name,
         warning: backend.warning,
+        memory: plan,
       };
     },
     forward: async (rows) => trainer().forward(rows),
     forwardValues: async (rows) => trainer().forwardValues(rows),
-    forwardBackward: async ({ rows, loss }) => trainer().forwardBackward(rows, loss),
+    async forwardBackward({ rows, loss }, { signal }) {
+      await setImmediate(); // a cancellation that came with the call is seen before anything is computed
+      return trainer().forwardBackward(rows, loss, signal);
+    },
     optimStep: async (step) => trainer().optimStep(step),
     async weights({ reuse }) {
       const weights = outgoingWeights(trainer(), { reuse, frozen: !frozenSent });

@@ -85,6 +85,12 @@ export class KeyValueCache {
   }
 }
 
+/** Bytes that keys and values of so many rows of so many positions take at most. */
+export function cacheSize(config: ModelConfig, rows: number, positions: number): number {
+  const capacity = 2 ** Math.ceil(Math.log2(rows));
+  return 4 * config.layers * 2 * config.kvHeads * config.headSize * capacity * cacheLength(positions, config.maxTokens);
+}
+
 /**
  * 64, 128, 192, 256, then four steps per doubling, up to the model's context. Always a multiple of 64: a softmax sums the rest of a
  * vector in another order, so that a row's bits would depend on how long the longest one is.

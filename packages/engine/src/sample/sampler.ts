@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SampledTokens, SampleRequest, SampleResult } from '../contract.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, insufficientMemory } from '../errors.ts';
 import type { OrtModule, OrtSessionOptions } from '../graph/index.ts';
 import type { ModelConfig, Parameters } from '../model/index.ts';
 import { Answer } from './answer.ts';
-import { KeyValueCache } from './cache.ts';
+import { cacheSize, KeyValueCache } from './cache.ts';
 import { assertSampleRequest } from './request.ts';
 import { type BatchLimits, type Row, Scheduler, type Step } from './scheduler.ts';
 import { StepRunner } from './step-runner.ts';
@@ -19,6 +19,8 @@ export interface SamplerOptions {
   version: number;
   /** Requests that are answered at the same time; others wait. */
   slots: number;
+  /** For keys and values of the requests that are answered at the same time. Default: no limit. */
+  cacheBytes?: number;
   sessionOptions?: OrtSessionOptions;
   /** Needed by requests with stop texts. */
   textPieces?: () => TextPieces;
@@ -33,6 +35,7 @@ interface SampleOptions {
 
 interface Job {
   readonly promptIds: Int32Array;
+  readonly mostTokens: number;
   readonly answer: Answer;
   readonly options: SampleOptions;
   readonly resolve: (result: SampleResult) => void;
@@ -64,7 +67,13 @@ export class Sampler {
     this.runner = runner;
     this.version = options.version;
     this.cache = new KeyValueCache(options.config);
-    this.scheduler = new Scheduler({ slots: options.slots, ...defaultLimits, ...options.limits });
+    const { config, cacheBytes = Number.POSITIVE_INFINITY } = options;
+    this.scheduler = new Scheduler({
+      slots: options.slots,
+      fits: (rows, positions) => cacheSize(config, rows, positions) <= cacheBytes,
+      ...defaultLimits,
+      ...options.limits,
+    });
   }
 
   /**
@@ -73,10 +82,18 @@ export class Sampler {
   async sample(request: SampleRequest, options: SampleOptions = {}): Promise<SampleResult> {
     if (this.closed) throw closedError();
     assertSampleRequest(request, this.options.config);
+    this.assertCache(request);
     const answer = new Answer(request, this.options.config.maxTokens, this.stopTexts(request));
     if (options.signal?.aborted === true) return answer.result('cancelled');
     return new Promise((resolve, reject) => {
-      const job = { promptIds: request.promptIds, answer, options, resolve, reject };
+      const job = {
+        promptIds: request.promptIds,
+        mostTokens: mostTokens(request, this.options.config),
+        answer,
+        options,
+        resolve,
+        reject,
+      };
       this.jobs.add(job);
       this.scheduler.add(job);
       this.start();
@@ -182,6 +199,21 @@ export class Sampler {
     }
   }
 
+  /** @throws {EngineError} `memory_insufficient`: it would wait forever */
+  private assertCache(request: SampleRequest): void {
+    const { config, cacheBytes: available = Number.POSITIVE_INFINITY } = this.options;
+    const tokens = mostTokens(request, config);
+    const needed = cacheSize(config, 1, tokens);
+    if (needed <= available) return;
+    throw insufficientMemory(
+      `The cache of a request with up to ${tokens} tokens`,
+      { needed, available },
+      {
+        hint: 'Ask for fewer tokens (maxTokens), shorten the prompt, or give the engine more memory (policy.memoryGiB).',
+      },
+    );
+  }
+
   /** @throws {EngineError} `stop_text_unsupported` */
   private stopTexts(request: SampleRequest): StopTextWatch | undefined {
     const texts = request.stop.filter((text) => text !== '');
@@ -196,6 +228,11 @@ export class Sampler {
     }
     return new StopTextWatch(texts, this.options.textPieces());
   }
+}
+
+/** Of prompt and answer together. */
+function mostTokens({ promptIds, maxTokens }: SampleRequest, config: ModelConfig): number {
+  return Math.min(config.maxTokens, promptIds.length + maxTokens);
 }
 
 /** Always at least one token: a row that is only carried along reads token 0 and forgets it. */

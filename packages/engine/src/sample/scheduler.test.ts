@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RowCopy, Scheduler, type Sequence } from './scheduler.ts';
 
-const limits = { slots: 4, prefillTokens: 32, prefillWidth: 8, prefillBurst: 64 };
+const limits = { slots: 4, fits: () => true, prefillTokens: 32, prefillWidth: 8, prefillBurst: 64 };
 
 interface Entry extends Sequence {
   name: number;
@@ -11,7 +11,7 @@ interface Entry extends Sequence {
 }
 
 function entry(name: number, promptIds: number[], rest = 3): Entry {
-  return { name, promptIds: Int32Array.from(promptIds), rest };
+  return { name, promptIds: Int32Array.from(promptIds), mostTokens: promptIds.length + rest, rest };
 }
 
 /** A model of the cache: per row the tokens in it. Runs the scheduler's steps and checks that rows hold what they should. */
@@ -152,5 +152,28 @@ describe('Scheduler', () => {
     scheduler.remove(entries[1]!);
     scheduler.next();
     expect(scheduler.rows.map(({ sequence }) => sequence.name)).toEqual([0, 3, 2, 4]);
+  });
+});
+
+describe('a cache that has room for less than all slots', () => {
+  /** Two rows of up to 8 positions, one of more. */
+  const fits = (rows: number, positions: number) => rows * positions <= 16;
+
+  it('lets sequences wait, in their order, until they fit beside the longest', () => {
+    const scheduler = new Scheduler<Entry>({ ...limits, fits });
+    const [long, first, second, third] = [entry(0, [1, 2, 3], 9), entry(1, [4], 3), entry(2, [5], 3), entry(3, [6], 3)];
+    for (const sequence of [long, first, second, third]) scheduler.add(sequence);
+    scheduler.next();
+    expect(scheduler.rows.map(({ sequence }) => sequence.name)).toEqual([0]);
+    scheduler.remove(long);
+    scheduler.next();
+    expect(scheduler.rows.map(({ sequence }) => sequence.name)).toEqual([1, 2, 3]);
+  });
+
+  it('counts those who wait for the same prompt', () => {
+    const scheduler = new Scheduler<Entry>({ ...limits, fits });
+    for (let name = 0; name < 3; name++) scheduler.add(entry(name, [1, 2], 6));
+    scheduler.next();
+    expect(scheduler.demand().rows).toBe(2);
   });
 });

@@ -1,6 +1,8 @@
 /** What the scheduler needs to know of a request. */
 export interface Sequence {
   readonly promptIds: Int32Array;
+  /** Prompt and answer at most. */
+  readonly mostTokens: number;
 }
 
 /** A sequence that holds a row of the key-value cache. */
@@ -43,6 +45,8 @@ export interface BatchLimits {
 interface Limits extends BatchLimits {
   /** Sequences that hold a row at the same time. */
   slots: number;
+  /** Whether the cache has room for so many rows of so many positions. */
+  fits: (rows: number, positions: number) => boolean;
 }
 
 /**
@@ -139,7 +143,7 @@ export class Scheduler<S extends Sequence> {
   }
 
   private admit(): void {
-    const admitted = this.waiting.splice(0, this.limits.slots - this.demand().rows);
+    const admitted = this.waiting.splice(0, this.admissible());
     if (admitted.length === 0) return;
     const leaders = new Map<string, Row<S>>();
     for (const row of this.running) if (!row.decoding) leaders.set(promptKey(row.sequence), row);
@@ -158,6 +162,21 @@ export class Scheduler<S extends Sequence> {
     // Neighbours of similar length need little padding.
     fresh.sort((a, b) => a.sequence.promptIds.length - b.sequence.promptIds.length);
     this.running.push(...fresh);
+  }
+
+  /** How many of the waiting sequences, in their order, get a row now. Rows are as long as the longest may become. */
+  private admissible(): number {
+    let { rows } = this.demand();
+    const holding = this.running.flatMap((row) => [row.sequence, ...row.followers]);
+    let positions = Math.max(0, ...holding.map((sequence) => sequence.mostTokens));
+    let count = 0;
+    for (const sequence of this.waiting) {
+      rows += 1;
+      positions = Math.max(positions, sequence.mostTokens);
+      if (rows > this.limits.slots || !this.limits.fits(rows, positions)) break;
+      count += 1;
+    }
+    return count;
   }
 
   /** As many unread rows from `first` on as fit, as long as at most a quarter of the run is padding. */

@@ -22,6 +22,8 @@ export interface PassResult {
 export interface Work {
   purpose: Purpose;
   loss: LossSpec | undefined;
+  /** Asked between runs of the model; throws when it is aborted. */
+  checkCancelled: () => void;
 }
 
 /** Runs rows through the model, forward and, with a loss, backward. */

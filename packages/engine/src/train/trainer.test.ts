@@ -155,6 +155,30 @@ describe('Trainer', () => {
     expect((await trainer.optimStep({ learningRate: 0 })).gradNorm).toBeGreaterThan(0);
   });
 
+  it.each([false, true])('is as before a step that was cancelled between two runs, layered: %s', async (layered) => {
+    const rows = randomRows({ lengths: [40, 30, 20], vocabularySize: 50, random: seededUniform(1) });
+    const learn = async (looksBeforeAbort: number) => {
+      const trainer = newTrainer({ layered, tokensPerBatch: 40 });
+      await trainer.forwardBackward(rows, crossEntropy);
+      await trainer.optimStep({ learningRate: 0.01 });
+      let looks = 0;
+      const signal = Object.defineProperty(new AbortController().signal, 'aborted', {
+        get: () => ++looks > looksBeforeAbort,
+      });
+      const cancelled = trainer.forwardBackward(rows, crossEntropy, signal);
+      if (looksBeforeAbort < 100) await expect(cancelled).rejects.toMatchObject({ code: 'training_cancelled' });
+      else await cancelled;
+      if (looksBeforeAbort < 100) {
+        await expect(trainer.optimStep({ learningRate: 0.01 })).rejects.toMatchObject({ code: 'no_gradients' });
+        await trainer.forwardBackward(rows, crossEntropy);
+      }
+      await trainer.optimStep({ learningRate: 0.01 });
+      return { parameters: copy(trainer.parameters), state: trainer.optimizerState() };
+    };
+    const undisturbed = await learn(100);
+    for (const looks of [0, 1, 2]) expect(await learn(looks)).toEqual(undisturbed);
+  });
+
   it('continues from a restored state exactly as without the break', async () => {
     const rows = randomRows({ lengths: [12, 30], vocabularySize: 50, random: seededUniform(1) });
     const learn = async (trainer: Trainer, steps: number) => {

@@ -1,5 +1,5 @@
 import type { ForwardBackwardResult, LossSpec, OptimStep, TrainRow, ValueResult } from '../contract.ts';
-import { EngineError } from '../errors.ts';
+import { EngineError, insufficientMemory } from '../errors.ts';
 import type { OrtModule, OrtSessionOptions, Shape } from '../graph/index.ts';
 import {
   assertModelConfig,
@@ -39,6 +39,8 @@ export interface TrainerOptions {
   tokensPerBatch?: number;
   /** Aim for the activations of all sessions kept for reuse; one batch takes at most half. 1.5 GiB by default. */
   activationBytes?: number;
+  /** What is left for activations: a row that needs more is refused. Default: no limit. */
+  memoryBytes?: number;
   /** `intraOpNumThreads` says how many threads compute; by default as many as there are physical cores. */
   sessionOptions?: OrtSessionOptions;
   /** Whether rows run layer by layer. By default those do whose activations would be large. */
@@ -89,7 +91,7 @@ export class Trainer {
     this.lora = options.lora;
     this.valueHead = options.valueHead;
     this.trainable = new Map([...(options.lora?.adapters ?? options.parameters), ...(options.valueHead ?? [])]);
-    this.activationBytes = options.activationBytes ?? 1.5 * 2 ** 30;
+    this.activationBytes = Math.min(options.activationBytes ?? 1.5 * 2 ** 30, options.memoryBytes ?? Infinity);
     this.sessions = new SessionCache(this.activationBytes);
     const shapes = parameterShapes(options.config);
     const head = options.valueHead === undefined ? new Map<string, Shape>() : valueHeadShapes(options.config);
@@ -138,12 +140,16 @@ export class Trainer {
   }
 
   /** Adds the gradients of the loss, summed over all tokens of all rows, to those gathered since the last step. When a run fails, none are left. */
-  async forwardBackward(rows: readonly TrainRow[], loss: LossSpec): Promise<ForwardBackwardResult> {
+  async forwardBackward(
+    rows: readonly TrainRow[],
+    loss: LossSpec,
+    signal?: AbortSignal,
+  ): Promise<ForwardBackwardResult> {
     assertRows(rows, loss.name, this.config);
     this.assertValueHead(loss.name);
     return this.exclusively(async () => {
       try {
-        return await this.runAll(rows, loss, loss.name);
+        return await this.runAll(rows, loss, loss.name, signal);
       } catch (error) {
         this.optimizer.clearGradients();
         throw error;
@@ -196,15 +202,20 @@ export class Trainer {
     rows: readonly TrainRow[],
     loss: LossSpec | undefined,
     purpose: Purpose,
+    signal?: AbortSignal,
   ): Promise<ForwardBackwardResult> {
+    const checkCancelled = () => {
+      if (signal?.aborted === true) throw cancelled();
+    };
     const empty = () => rows.map((row) => new Float32Array(row.tokenIds.length));
     const logProbs = empty();
     const values = readsValues(purpose) ? empty() : undefined;
     let total = 0;
     for (const batch of this.plan(rows)) {
+      checkCancelled();
       const pass = await batch.pass(purpose);
       const own = batch.rows.map((row) => rows[row]!);
-      const result = await pass.run(own, { purpose, loss }, this.gradients);
+      const result = await pass.run(own, { purpose, loss, checkCancelled }, this.gradients);
       batch.rows.forEach((row, index) => {
         logProbs[row]!.set(result.logProbs[index]!, 1);
         if (values !== undefined) values[row]!.set(result.values![index]!, 1);
@@ -220,6 +231,7 @@ export class Trainer {
     const whole = positions.map((length) => (this.runsWhole(length) ? length : 0));
     const layered = positions.map((length) => (this.runsWhole(length) ? 0 : length));
     const tokens = this.options.tokensPerBatch ?? 2048;
+    this.assertRoom(positions);
     const groups = planGroups(
       layered,
       (group) => group.tokens <= tokens && layeredBytes(this.config, group) <= this.activationBytes / 2,
@@ -238,6 +250,23 @@ export class Trainer {
           ),
       })),
     ];
+  }
+
+  /** @throws {EngineError} `memory_insufficient`, before anything is computed */
+  private assertRoom(positions: readonly number[]): void {
+    const { memoryBytes } = this.options;
+    if (memoryBytes === undefined) return;
+    positions.forEach((tokens, row) => {
+      const bytes = layeredBytes(this.config, { tokens, rows: 1, width: tokens });
+      if (bytes <= memoryBytes) return;
+      throw insufficientMemory(
+        `Row ${row} with its ${tokens} tokens`,
+        { needed: bytes, available: memoryBytes },
+        {
+          hint: 'Shorten the row, or give the engine more memory (policy.memoryGiB).',
+        },
+      );
+    });
   }
 
   private runsWhole(length: number): boolean {
@@ -283,4 +312,12 @@ export class Trainer {
     this.last = result.catch(() => undefined);
     return result;
   }
+}
+
+function cancelled(): EngineError {
+  return new EngineError({
+    code: 'training_cancelled',
+    message: 'forwardBackward was cancelled; its gradients are dropped, weights and optimizer state are unchanged.',
+    hint: 'Call it again with all rows of the step.',
+  });
 }

@@ -38,7 +38,11 @@ export class LayeredPass implements TrainingPass {
     this.runtime = runtime;
   }
 
-  async run(rows: readonly TrainRow[], { purpose, loss }: Work, gradients: GradientSink): Promise<PassResult> {
+  async run(
+    rows: readonly TrainRow[],
+    { purpose, loss, checkCancelled }: Work,
+    gradients: GradientSink,
+  ): Promise<PassResult> {
     const { config, lora } = this.options;
     const layout = layOut(rows.map((row) => row.tokenIds.length - 1));
     const columns = new TokenColumns(layout.tokens, purpose);
@@ -48,6 +52,7 @@ export class LayeredPass implements TrainingPass {
     const feeds = this.attentionFeeds(layout);
     const inputs: (Float32Array | undefined)[] = [this.embed(columns.ids)];
     for (let layer = 0; layer < config.layers; layer++) {
+      checkCancelled();
       const { y } = await this.runLayer('forward', layer, { ...feeds(layer), x: this.states(inputs[layer]!) });
       inputs.push(y!);
       if (loss === undefined) inputs[layer] = undefined;
@@ -72,6 +77,7 @@ export class LayeredPass implements TrainingPass {
 
     let gradient = head.hiddenGradient!;
     for (let layer = config.layers - 1; layer >= 0; layer--) {
+      checkCancelled();
       const states = { x: this.states(inputs.pop()!), dy: this.states(gradient) };
       const outputs = await this.runLayer('backward', layer, { ...feeds(layer), ...states });
       const session = await this.layerSession('backward', layerKind(config, layer));
