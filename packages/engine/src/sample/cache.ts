@@ -80,6 +80,42 @@ export class KeyValueCache {
     }
   }
 
+  /** Keys and values of `count` positions of a row, as `writeBlock` takes them. */
+  readBlock(row: number, position: number, count: number): Float32Array {
+    const block = new Float32Array(this.blockSize(count));
+    this.eachRun(row, position, count, (array, from, offset, length) => {
+      block.set(array.subarray(from, from + length), offset);
+    });
+    return block;
+  }
+
+  writeBlock(block: Float32Array, row: number, position: number, count: number): void {
+    this.eachRun(row, position, count, (array, from, offset, length) => {
+      array.set(block.subarray(offset, offset + length), from);
+    });
+  }
+
+  /** Numbers of a block. */
+  blockSize(count: number): number {
+    return this.arrays.length * this.config.kvHeads * count * this.config.headSize;
+  }
+
+  /** Of each array and head the place in the array and in a block. */
+  private eachRun(
+    row: number,
+    position: number,
+    count: number,
+    visit: (array: Float32Array, from: number, offset: number, length: number) => void,
+  ): void {
+    const { kvHeads, headSize } = this.config;
+    const length = count * headSize;
+    let offset = 0;
+    for (const array of this.arrays) {
+      for (let head = 0; head < kvHeads; head++, offset += length)
+        visit(array, row * this.rowSize + (head * this.length + position) * headSize, offset, length);
+    }
+  }
+
   private get rowSize(): number {
     return this.config.kvHeads * this.length * this.config.headSize;
   }

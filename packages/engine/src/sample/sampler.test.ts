@@ -316,3 +316,64 @@ describe('a bad request', () => {
     expect((await sampler.sample(healthy)).tokenIds).toEqual(alone.tokenIds);
   });
 });
+
+describe('prompts that begin alike', () => {
+  const limits = { prefillWidth: 16, prefillTokens: 64 };
+  const turn = (own: number, length = 70) => {
+    const ids = prompt(length);
+    ids[50] = own; // the first three pieces are the same
+    return ids;
+  };
+
+  it('are read once, and give the same bits as when they are read again', async () => {
+    const sampler = await create({ limits });
+    const requests = [1, 2, 3].map((own) => request({ promptIds: turn(own), seed: own }));
+    const shared: SampleResult[] = [];
+    for (const entry of requests) shared.push(await sampler.sample(entry));
+    expect(sampler.promptTokens).toEqual({ read: 70 + 22 + 22, reused: 48 + 48 });
+    for (const [index, entry] of requests.entries()) {
+      const fresh = await create({ limits });
+      expect(await fresh.sample(entry)).toEqual(shared[index]);
+      expect(fresh.promptTokens.reused).toBe(0);
+    }
+  });
+
+  it('are reused by a whole batch at once, whatever else is in it', async () => {
+    const sampler = await create({ limits, slots: 4 });
+    await sampler.sample(request({ promptIds: turn(0), maxTokens: 1 }));
+    const requests = Array.from({ length: 9 }, (_, seed) =>
+      request({
+        promptIds: seed % 3 === 0 ? prompt(20 + seed, 5 + seed) : turn(seed, 52 + seed),
+        seed,
+        maxTokens: 3 + seed,
+      }),
+    );
+    const together = await Promise.all(requests.map((entry) => sampler.sample(entry)));
+    expect(sampler.promptTokens.reused).toBe(6 * 48);
+    const fresh = await create({ limits });
+    for (const [index, entry] of requests.entries()) expect(await fresh.sample(entry)).toEqual(together[index]);
+  });
+
+  it('are read again with other weights', async () => {
+    const sampler = await create({ limits });
+    const entry = request({ promptIds: turn(1) });
+    await sampler.sample(entry);
+    const weights = tinyWeights(tinyConfig, 2);
+    await sampler.publish(1, weights);
+    const after = await sampler.sample(entry);
+    const fresh = await create({ limits, weights: tinyWeights(tinyConfig, 2), version: 1 });
+    expect(after).toEqual(await fresh.sample(entry));
+    expect(sampler.promptTokens.reused).toBe(0);
+  });
+
+  it('are read again where there is no memory to keep them', async () => {
+    const sampler = await create({ limits, cacheBytes: 600_000 });
+    await sampler.sample(request({ promptIds: turn(1) }));
+    await sampler.sample(request({ promptIds: turn(2) }));
+    expect(sampler.promptTokens.reused).toBeGreaterThan(0);
+    const poor = await create({ limits, cacheBytes: 150_000 });
+    await poor.sample(request({ promptIds: turn(1) }));
+    await poor.sample(request({ promptIds: turn(2) }));
+    expect(poor.promptTokens.read + poor.promptTokens.reused).toBe(140);
+  });
+});

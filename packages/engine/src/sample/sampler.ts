@@ -5,6 +5,7 @@ import type { OrtModule, OrtSessionOptions } from '../graph/index.ts';
 import type { ModelConfig, Parameters } from '../model/index.ts';
 import { Answer } from './answer.ts';
 import { cacheSize, KeyValueCache } from './cache.ts';
+import { PrefixStore } from './prefix-store.ts';
 import { assertSampleRequest } from './request.ts';
 import { type BatchLimits, type Row, Scheduler, type Step } from './scheduler.ts';
 import { StepRunner } from './step-runner.ts';
@@ -43,7 +44,10 @@ interface Job {
 }
 
 /** Runs large enough to keep the cores busy, and small enough that their outputs, which are copied, stay small. */
-const defaultLimits = { prefillTokens: 1024, prefillWidth: 512, prefillBurst: 8192 };
+const defaultLimits = { prefillTokens: 1024, prefillWidth: 128, prefillBurst: 8192 };
+/** Of the cache's memory; the rest is for what is under way. */
+const prefixShare = 1 / 4;
+const defaultPrefixBytes = 256 * 2 ** 20;
 
 /** Answers many requests at once, one token of each per run of the model. */
 export class Sampler {
@@ -51,6 +55,10 @@ export class Sampler {
   private readonly runner: StepRunner;
   private readonly cache: KeyValueCache;
   private readonly scheduler: Scheduler<Job>;
+  private readonly limits: BatchLimits;
+  private readonly rowBytes: number;
+  private readonly prefixes: PrefixStore;
+  private readonly reading = { read: 0, reused: 0 };
   private readonly jobs = new Set<Job>();
   private readonly publications: { version: number; weights: Parameters; done: (replaced: Parameters) => void }[] = [];
   private version: number;
@@ -67,12 +75,16 @@ export class Sampler {
     this.runner = runner;
     this.version = options.version;
     this.cache = new KeyValueCache(options.config);
-    const { config, cacheBytes = Number.POSITIVE_INFINITY } = options;
+    const { config } = options;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.rowBytes = (options.cacheBytes ?? Number.POSITIVE_INFINITY) * (1 - prefixShare);
+    const prefixBytes = Math.min(defaultPrefixBytes, (options.cacheBytes ?? Number.POSITIVE_INFINITY) * prefixShare);
+    this.prefixes = new PrefixStore({ pieceTokens: this.limits.prefillWidth, maxBytes: prefixBytes });
     this.scheduler = new Scheduler({
       slots: options.slots,
-      fits: (rows, positions) => cacheSize(config, rows, positions) <= cacheBytes,
-      ...defaultLimits,
-      ...options.limits,
+      fits: (rows, positions) => cacheSize(config, rows, positions) <= this.rowBytes,
+      known: ({ promptIds }) => this.prefixes.known(promptIds),
+      ...this.limits,
     });
   }
 
@@ -140,12 +152,14 @@ export class Sampler {
     const rows = this.scheduler.rows.slice(step.first, step.first + step.count);
     const { rows: rowsNeeded, positions } = this.scheduler.demand();
     this.cache.reserve(Math.max(rowsNeeded, step.first + this.runner.leastRows), positions, this.scheduler.rows.length);
+    this.restorePrefixes();
     const inputs = rows.map((row) => ({ cached: row.cached, ids: newTokens(row, step) }));
     const { logits, fresh } = await this.runner.run(this.cache, step.first, inputs);
     inputs.forEach(({ cached, ids }, index) => {
       if (step.kind === 'decode' && !rows[index]!.decoding) return;
       this.cache.write(fresh, step.width, index, step.first + index, cached, ids.length);
     });
+    if (step.kind === 'prefill') this.keepPrefixes(step, inputs);
     const { ready, copies } = this.scheduler.advance(step);
     for (const { from, to } of copies) this.cache.copyRow(from, to);
     const { vocabularySize } = this.options.config;
@@ -156,6 +170,33 @@ export class Sampler {
     }
   }
 
+  /** Prompt tokens that were read by the model, and those that were known from earlier prompts. */
+  get promptTokens(): Readonly<{ read: number; reused: number }> {
+    return this.reading;
+  }
+
+  private restorePrefixes(): void {
+    for (const { row, sequence, tokens } of this.scheduler.takeRestores()) {
+      const width = this.limits.prefillWidth;
+      for (const [piece, block] of this.prefixes.take(sequence.promptIds, tokens).entries())
+        this.cache.writeBlock(block, row, piece * width, width);
+      this.reading.reused += tokens;
+    }
+  }
+
+  private keepPrefixes(step: Step, inputs: readonly { cached: number; ids: ArrayLike<number> }[]): void {
+    const width = this.limits.prefillWidth;
+    inputs.forEach(({ cached, ids }, index) => {
+      this.reading.read += ids.length;
+      if (ids.length !== width || cached % width !== 0) return;
+      const row = step.first + index;
+      this.prefixes.put(this.scheduler.rows[row]!.sequence.promptIds, cached + width, {
+        bytes: this.cache.blockSize(width) * Float32Array.BYTES_PER_ELEMENT,
+        values: () => this.cache.readBlock(row, cached, width),
+      });
+    });
+  }
+
   private extend(job: Job, logits: Float32Array): void {
     try {
       const { id, logProb } = job.answer.extend(logits, this.version);
@@ -163,6 +204,7 @@ export class Sampler {
     } catch (error) {
       this.remove(job);
       this.cache.clearRow(this.scheduler.rows.length); // the row that has become free
+      this.prefixes.clear();
       job.reject(error);
       return;
     }
@@ -180,6 +222,7 @@ export class Sampler {
   private applyPublications(): void {
     for (const { version, weights, done } of this.publications.splice(0)) {
       this.version = version;
+      this.prefixes.clear();
       done(this.runner.setWeights(weights));
     }
   }
@@ -193,6 +236,7 @@ export class Sampler {
   }
 
   private failRunning(error: unknown): void {
+    this.prefixes.clear();
     for (const job of this.scheduler.rows.flatMap((row) => [row.sequence, ...row.followers])) {
       this.remove(job);
       job.reject(error);
@@ -201,7 +245,8 @@ export class Sampler {
 
   /** @throws {EngineError} `memory_insufficient`: it would wait forever */
   private assertCache(request: SampleRequest): void {
-    const { config, cacheBytes: available = Number.POSITIVE_INFINITY } = this.options;
+    const { config } = this.options;
+    const available = this.rowBytes;
     const tokens = mostTokens(request, config);
     const needed = cacheSize(config, 1, tokens);
     if (needed <= available) return;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RowCopy, Scheduler, type Sequence } from './scheduler.ts';
 
-const limits = { slots: 4, fits: () => true, prefillTokens: 32, prefillWidth: 8, prefillBurst: 64 };
+const limits = { slots: 4, fits: () => true, known: () => 0, prefillTokens: 32, prefillWidth: 8, prefillBurst: 64 };
 
 interface Entry extends Sequence {
   name: number;

@@ -11,6 +11,8 @@ export interface Row<S extends Sequence> {
   /** Tokens whose keys and values are in the cache. */
   cached: number;
   decoding: boolean;
+  /** Leading tokens whose keys and values must be brought into the row before its first run. */
+  restore: number;
   /** Waiting for the same prompt: they get a copy of the row when it is read. */
   readonly followers: S[];
 }
@@ -42,11 +44,13 @@ export interface BatchLimits {
   prefillBurst: number;
 }
 
-interface Limits extends BatchLimits {
+interface Limits<S> extends BatchLimits {
   /** Sequences that hold a row at the same time. */
   slots: number;
   /** Whether the cache has room for so many rows of so many positions. */
   fits: (rows: number, positions: number) => boolean;
+  /** Leading prompt tokens that need not be read, because their keys and values are kept elsewhere. */
+  known: (sequence: S) => number;
 }
 
 /**
@@ -54,12 +58,12 @@ interface Limits extends BatchLimits {
  * sequence has which cache row, and what to run next. Rows are dense: a freed one is filled with the last.
  */
 export class Scheduler<S extends Sequence> {
-  private readonly limits: Limits;
+  private readonly limits: Limits<S>;
   private readonly waiting: S[] = [];
   private readonly running: Row<S>[] = [];
   private sinceDecode = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits<S>) {
     this.limits = limits;
   }
 
@@ -118,7 +122,7 @@ export class Scheduler<S extends Sequence> {
       for (const sequence of row.followers.splice(0)) {
         copies.push({ from: index, to: this.running.length });
         ready.push({ source, row: this.running.length });
-        this.running.push({ sequence, cached: row.cached, decoding: true, followers: [] });
+        this.running.push({ sequence, cached: row.cached, restore: 0, decoding: true, followers: [] });
       }
     }
     return { ready, copies };
@@ -142,6 +146,15 @@ export class Scheduler<S extends Sequence> {
     return { from: this.running.length, to: index };
   }
 
+  /** The rows that need their leading tokens now, each named once. */
+  takeRestores(): { row: number; sequence: S; tokens: number }[] {
+    return this.running.flatMap((entry, row) => {
+      const { sequence, restore: tokens } = entry;
+      entry.restore = 0;
+      return tokens === 0 ? [] : [{ row, sequence, tokens }];
+    });
+  }
+
   private admit(): void {
     const admitted = this.waiting.splice(0, this.admissible());
     if (admitted.length === 0) return;
@@ -155,12 +168,14 @@ export class Scheduler<S extends Sequence> {
         leader.followers.push(sequence);
         continue;
       }
-      const row: Row<S> = { sequence, cached: 0, decoding: false, followers: [] };
+      const known = this.limits.known(sequence);
+      const row: Row<S> = { sequence, cached: known, restore: known, decoding: false, followers: [] };
       leaders.set(key, row);
       fresh.push(row);
     }
     // Neighbours of similar length need little padding.
-    fresh.sort((a, b) => a.sequence.promptIds.length - b.sequence.promptIds.length);
+    const rest = (row: Row<S>) => row.sequence.promptIds.length - row.cached;
+    fresh.sort((a, b) => rest(a) - rest(b));
     this.running.push(...fresh);
   }
 
