@@ -61,7 +61,8 @@ for (const [name, [script, argument = '']] of Object.entries(parts)) {
     writeFileSync(file, `${last}\n`);
     console.log(`  ${last}`);
   } else {
-    missing[name] = `exit ${status ?? signal}: ${stderr.trim().split('\n').at(-1)}`;
+    missing[name] =
+      `exit ${status ?? signal}: ${stderr.split('\n').find((line) => /error/i.test(line)) ?? stderr.trim()}`;
     console.error(`  ${missing[name]}`);
   }
 }

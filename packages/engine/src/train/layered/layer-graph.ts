@@ -35,7 +35,7 @@ interface LayerGraph {
 /**
  * One layer over N tokens of any number of rows, as ONNX; every layer of its kind runs on it, with its own weights as inputs.
  * `forward` reads `x` [N, hiddenSize] and gives `y`. `backward` computes that again and from `dy` gives `dx` and the gradients of the
- * layer's parameters. Both read `positions` int64 [1, N] and what `blockedAttention` declares.
+ * layer's parameters. Both read `positions` int64 [N, 1] and what `blockedAttention` declares.
  */
 export function buildLayerGraph(options: LayerGraphOptions): LayerGraph {
   const { config, lora, kind, direction } = options;
@@ -45,12 +45,13 @@ export function buildLayerGraph(options: LayerGraphOptions): LayerGraph {
   const prototype = Array.from({ length: config.layers }, (_, layer) => layerKind(config, layer)).indexOf(kind);
   const tokens = [-1, config.hiddenSize];
   const x = tape.input('x', 'float32', tokens, { differentiable: backward });
-  const positions = tape.input('positions', 'int64', [1, -1]);
+  const positions = tape.input('positions', 'int64', [-1, 1]);
   const rope = rotaryConstants(tape, config, { positions, count: options.positions, kind });
+  /** Each token as a row of one: ONNX Runtime takes no row that is longer than the table, though positions say where it is read. */
   const rotated = (value: Value) => {
     const width = value.shape[1]!;
-    const row = reshapeAs(tape, value, [1, -1, width], { forward: [1, -1, width], backward: [-1, width] });
-    return reshapeAs(tape, rotary(tape, row, rope), [-1, width], { forward: [-1, width], backward: [1, -1, width] });
+    const row = reshapeAs(tape, value, [-1, 1, width], { forward: [-1, 1, width], backward: [-1, width] });
+    return reshapeAs(tape, rotary(tape, row, rope), [-1, width], { forward: [-1, width], backward: [-1, 1, width] });
   };
   const attend = blockedAttention(tape, config, kind, options.blocks);
   const y = emitLayer(tape, config, prototype, x, {

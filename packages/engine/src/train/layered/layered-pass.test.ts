@@ -31,9 +31,9 @@ const sliding: ModelConfig = {
 };
 const loss: LossSpec = { name: 'clipped_policy_gradient', clipLow: 0.2, clipHigh: 0.2 };
 /** The longest is cut into four blocks. */
-const rows = randomRows({ lengths: [521, 290, 40, 130, 2, 1], vocabularySize: 50, random: seededUniform(4) });
+const mixed = randomRows({ lengths: [521, 290, 40, 130, 2, 1], vocabularySize: 50, random: seededUniform(4) });
 
-async function train(model: ModelConfig, layered: boolean, useLora: boolean, times = 1) {
+async function train(model: ModelConfig, layered: boolean, useLora: boolean, times = 1, rows = mixed) {
   const lora = { rank: 3, alpha: 6, targets: projections };
   const adapters = useLora ? { lora: { config: lora, adapters: initLora(model, lora, 4) } } : {};
   const parameters = initParameters(model, 3);
@@ -72,6 +72,16 @@ describe('a pass layer by layer', () => {
     },
     60_000,
   );
+
+  it('takes more tokens at once than any of its rows has positions', async () => {
+    const many = randomRows({ lengths: Array(30).fill(25), vocabularySize: 50, random: seededUniform(5) });
+    const [actual, expected] = [await train(config, true, true, 1, many), await train(config, false, true, 1, many)];
+    actual.logProbs.forEach((row, index) => {
+      expect(furthest(row, expected.logProbs[index]!)).toBeLessThan(1e-5);
+    });
+    for (const [name, gradient] of expected.gradients)
+      expect(relativeDistance(actual.gradients.get(name)!, gradient), name).toBeLessThan(1e-5);
+  }, 60_000);
 
   it('gives the same bits each time, over several steps', async () => {
     const [once, again] = [await train(config, true, true, 3), await train(config, true, true, 3)];

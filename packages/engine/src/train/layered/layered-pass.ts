@@ -144,7 +144,7 @@ export class LayeredPass implements TrainingPass {
       const window = kind === 'sliding' ? config.slidingWindow!.tokens : Number.POSITIVE_INFINITY;
       const groupSize = config.heads / config.kvHeads;
       const feeds: Record<string, OrtTensor> = {
-        positions: new Tensor('int64', layout.positions, [1, layout.tokens]),
+        positions: new Tensor('int64', layout.positions, [layout.tokens, 1]),
         slots: new Tensor('int64', layout.slots, [layout.rows, layout.width]),
         slotOf: new Tensor('int64', layout.slotOf, [layout.tokens]),
       };
