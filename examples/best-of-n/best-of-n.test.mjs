@@ -50,4 +50,4 @@ it('names a wrong option before anything runs', async () => {
   const { code, stderr } = await train('algorithm.n=1');
   expect(code).toBe(1);
   expect(stderr).toMatch(/options of the algorithm "best-of-n" have mistakes[\s\S]*n/);
-}, 60_000);
+}, 120_000);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MetricsEvent } from '../metrics/metrics.ts';
 import { defineAlgorithm } from './algorithm.ts';
 import { commonOptions } from './option-fields.ts';
@@ -7,6 +7,9 @@ import { grpo } from './rl/grpo.ts';
 import { sequence } from './sequence.ts';
 import { BanditRuns } from './sft/bandit-runs.test.support.ts';
 import { sft } from './sft/sft.ts';
+
+// Hundreds of rollouts each: a busy machine needs longer than the default.
+vi.setConfig({ testTimeout: 120_000 });
 
 let runs: BanditRuns;
 beforeEach(async () => {

@@ -35,4 +35,4 @@ it('starts a project without one', async () => {
   expect(stdout).not.toContain('best-of-n');
   expect(readFileSync(join(project, 'agl.config.mjs'), 'utf8')).toContain("name: 'grpo'");
   expect(await runAgl(['init', folder])).toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') });
-}, 60_000);
+}, 120_000);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MetricsEvent } from '../../metrics/metrics.ts';
 import { banditTasks, eventsOf, startBanditController, vocabularySize } from '../rl/bandit.test.support.ts';
 import { grpo } from '../rl/grpo.ts';
@@ -7,6 +7,9 @@ import { BanditRuns, whole } from './bandit-runs.test.support.ts';
 import { dpo } from './dpo.ts';
 import { expertIteration } from './expert-iteration.ts';
 import { sft } from './sft.ts';
+
+// Hundreds of rollouts each: a busy machine needs longer than the default.
+vi.setConfig({ testTimeout: 120_000 });
 
 let runs: BanditRuns;
 beforeEach(async () => {
