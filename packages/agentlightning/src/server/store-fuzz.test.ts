@@ -44,6 +44,7 @@ beforeAll(async () => {
     claimRollouts: { workerId: 'w', limit: 1, leaseMs: 1000 },
     waitForRollouts: { ids: ['nobody'] },
     expireLeases: {},
+    prune: { olderThanMs: 1000, keepRuns: 1, remove: 'calls' },
   };
 });
 afterAll(() => gateway.close());
