@@ -21,7 +21,13 @@ export {
   type StoredModel,
   saveModelFolder,
 } from './files/index.ts';
-export { createEmbeddedEngine, type EmbeddedEngine, type EmbeddedEngineOptions } from './host/index.ts';
+export {
+  createEmbeddedEngine,
+  createEmbeddedSampler,
+  type EmbeddedEngine,
+  type EmbeddedEngineOptions,
+  type EmbeddedSampler,
+} from './host/index.ts';
 export {
   initParameters,
   type LoraConfig,

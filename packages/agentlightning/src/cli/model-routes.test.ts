@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../config/index.ts';
 import { type FakeServer, startFakeServer } from '../upstreams/testing/servers/index.ts';
+import { Closing } from './closing.ts';
 import { openModelRoutes } from './model-routes.ts';
 
 const open: FakeServer[] = [];
+const closing = new Closing();
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
 });
@@ -22,7 +24,12 @@ describe('models of the configuration', () => {
       { alias: 'titles', upstream: 'openai', url: `${server.url}/v1`, model: 'small', recorded: false },
     ]);
     const lines: string[] = [];
-    const routes = await openModelRoutes({ models, env: { JUDGE_KEY: 'sk-1' }, note: (line) => lines.push(line) });
+    const routes = await openModelRoutes({
+      models,
+      env: { JUDGE_KEY: 'sk-1' },
+      note: (line) => lines.push(line),
+      closing,
+    });
     expect(
       routes.map(({ alias, agentName, recorded, upstream }) => [alias, agentName, recorded, upstream.modelId]),
     ).toEqual([
@@ -41,6 +48,7 @@ describe('models of the configuration', () => {
       models: modelsOf([{ ...model, apiKeyEnv: 'JUDGE_KEY' }]),
       env: {},
       note: () => {},
+      closing,
     });
     await expect(wanting).rejects.toMatchObject({
       code: 'api_key_missing',

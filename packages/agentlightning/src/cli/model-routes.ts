@@ -1,25 +1,41 @@
-import type { ModelConfig } from '../config/index.ts';
+import { createEmbeddedSampler, type EmbeddedSampler, modelFolder } from '@agentlightning/engine';
+import type { ModelConfig, ServerConfig } from '../config/index.ts';
 import { UserError } from '../errors.ts';
 import type { Route } from '../gateway/index.ts';
-import { capabilityStatement, toolCallFormats, upstreamKinds } from '../upstreams/index.ts';
+import {
+  capabilityStatement,
+  createEmbeddedUpstream,
+  modelText,
+  toolCallFormats,
+  type Upstream,
+  upstreamKinds,
+} from '../upstreams/index.ts';
+import type { Closing } from './closing.ts';
+import { progressLines } from './download-progress.ts';
 
 export interface ModelRoutesOptions {
   models: readonly ModelConfig[];
   env: Readonly<Record<string, string | undefined>>;
   /** Told one line for each server: what it can do. */
   note: (line: string) => void;
+  /** Gets what must be closed. */
+  closing: Closing;
 }
 
 /**
- * Routes to the configured model servers, each of which is asked what it can do.
+ * Routes to the configured models. Each server is asked what it can do; aliases of the same frozen folder share its weights.
  *
  * @throws {UserError} for a key that is not set, or a model that is not served
  * @throws {UpstreamError} for a server that does not answer
+ * @throws {EngineError} for a folder that cannot be loaded
  */
-export async function openModelRoutes({ models, env, note }: ModelRoutesOptions): Promise<Route[]> {
+export async function openModelRoutes({ models, env, note, closing }: ModelRoutesOptions): Promise<Route[]> {
+  const openFrozen = frozenModels({ note, closing });
   const routes = await Promise.all(
     models.map(async (model) => ({
-      ...{ alias: model.alias, upstream: await openModel(model, env), recorded: model.recorded },
+      alias: model.alias,
+      upstream: model.upstream === 'embedded' ? await openFrozen(model) : await openServer(model, env),
+      recorded: model.recorded,
       ...(model.agentName === undefined ? {} : { agentName: model.agentName }),
     })),
   );
@@ -28,7 +44,25 @@ export async function openModelRoutes({ models, env, note }: ModelRoutesOptions)
   return routes;
 }
 
-function openModel(model: ModelConfig, env: ModelRoutesOptions['env']) {
+/** Opens frozen models, each folder once. */
+function frozenModels({ note, closing }: Pick<ModelRoutesOptions, 'note' | 'closing'>) {
+  const samplers = new Map<string, Promise<{ folder: string; engine: EmbeddedSampler }>>();
+  const open = async (model: string) => {
+    const folder = await modelFolder(model, { onProgress: progressLines(note) });
+    const engine = await createEmbeddedSampler({ folder, onWarning: note });
+    closing.add(() => engine.close());
+    return { folder, engine };
+  };
+  return async ({ alias, model }: { alias: string; model: string }): Promise<Upstream> => {
+    if (!samplers.has(model)) samplers.set(model, open(model));
+    const { folder, engine } = await samplers.get(model)!;
+    const { tokenizer, template, eosIds } = engine;
+    const text = await modelText({ folder, tokenizer, template, eosIds });
+    return createEmbeddedUpstream({ ...text, name: 'embedded', policy: null, modelId: alias, engine });
+  };
+}
+
+function openServer(model: ServerConfig, env: ModelRoutesOptions['env']) {
   const kind = upstreamKinds.find(({ name }) => name === model.upstream)!;
   const format = toolCallFormats.find(({ name }) => name === model.toolCalls);
   return kind.create({
@@ -47,7 +81,7 @@ function openModel(model: ModelConfig, env: ModelRoutesOptions['env']) {
   });
 }
 
-function keyOf({ alias }: ModelConfig, variable: string, env: ModelRoutesOptions['env']): string {
+function keyOf({ alias }: ServerConfig, variable: string, env: ModelRoutesOptions['env']): string {
   const key = env[variable];
   if (key) return key;
   throw new UserError({

@@ -47,7 +47,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     const store = await openStore(config.store);
     closing.add(() => store.close());
     const sessions = new Sessions();
-    const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning });
+    const models = await openModelRoutes({ models: config.models, env: process.env, note: onWarning, closing });
     const server = await createServer({
       store,
       storeApi: store,

@@ -14,8 +14,10 @@ function nameOf({ properties, required }: SchemaNode): string {
 
 function leaves(node: SchemaNode & { default?: unknown }, path: string): { path: string; fallback: unknown }[] {
   const below = [
-    ...(node.anyOf ?? []).flatMap((branch) => leaves(branch, `${path}${nameOf(branch)}`)),
-    ...(node.items?.properties === undefined ? [] : leaves(node.items, `${path}[]`)),
+    ...(node.anyOf ?? []).flatMap((branch) =>
+      isListOfSuch(branch, node) ? { path, fallback: undefined } : leaves(branch, `${path}${nameOf(branch)}`),
+    ),
+    ...(node.items === undefined || !holdsObjects(node.items) ? [] : leaves(node.items, `${path}[]`)),
     ...(recordOf(node) === null ? [] : leaves(recordOf(node)!, `${path}.*`)),
     ...Object.entries(node.properties ?? {}).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key)),
   ];
@@ -25,7 +27,15 @@ function leaves(node: SchemaNode & { default?: unknown }, path: string): { path:
 /** What the values of a map are, when they are objects with fields of their own. */
 function recordOf({ additionalProperties: values }: SchemaNode): SchemaNode | null {
   if (typeof values !== 'object') return null;
-  return values.anyOf?.some(({ properties }) => properties !== undefined) === true ? values : null;
+  return values.anyOf?.some(holdsObjects) === true ? values : null;
+}
+
+/** Beside one object, a list of such objects: their fields are explained once. */
+const isListOfSuch = ({ type }: SchemaNode, { anyOf = [] }: SchemaNode): boolean =>
+  type === 'array' && anyOf.some(({ properties }) => properties !== undefined);
+
+function holdsObjects({ properties, anyOf }: SchemaNode): boolean {
+  return properties !== undefined || anyOf?.some(holdsObjects) === true;
 }
 
 it('explains every field, with its default, and no field that is gone', async () => {

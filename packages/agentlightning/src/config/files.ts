@@ -66,8 +66,11 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
   tasks.train = resolvePath(tasks.train);
   if (tasks.validation !== undefined) tasks.validation = resolvePath(tasks.validation);
   if (policy !== undefined && !isHubReference(policy.model)) policy.model = resolvePath(policy.model);
-  for (const model of resolved.models)
-    if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
+  for (const model of resolved.models) {
+    if (model.upstream === 'embedded') {
+      if (!isHubReference(model.model)) model.model = resolvePath(model.model);
+    } else if (model.tokenizer !== undefined) model.tokenizer = resolvePath(model.tokenizer);
+  }
   for (const prompt of Object.values(resolved.prompts))
     if (typeof prompt === 'object' && 'file' in prompt) prompt.file = resolvePath(prompt.file);
   if (checkpoints.folder !== undefined) checkpoints.folder = resolvePath(checkpoints.folder);
@@ -83,7 +86,6 @@ export function resolvePaths(config: Config, resolvePath: (path: string) => stri
 /** @throws {ConfigError} for the first field whose file or folder does not exist */
 export async function requireFiles(config: Config, source: string): Promise<void> {
   const { agent, grader, tasks, policy } = config;
-  const model = policy === undefined || isHubReference(policy.model) ? undefined : policy.model;
   const needed: [field: string, path: string | undefined, kind: 'file' | 'folder'][] = [
     ['agent.module', 'module' in agent ? agent.module : undefined, 'file'],
     ['agent.cwd', 'cwd' in agent ? agent.cwd : undefined, 'folder'],
@@ -106,17 +108,17 @@ export async function requireFiles(config: Config, source: string): Promise<void
     ],
     ['server.tls.cert', config.server.tls?.cert, 'file'],
     ['server.tls.key', config.server.tls?.key, 'file'],
-    ['policy.model', model, model?.endsWith('.gguf') === true ? 'file' : 'folder'],
+    ['policy.model', ...modelPath(policy?.model)],
     ...Object.entries(config.prompts).map(([name, prompt]): (typeof needed)[number] => [
       `prompts.${name}.file`,
       typeof prompt === 'object' && 'file' in prompt ? prompt.file : undefined,
       'file',
     ]),
-    ...config.models.map(({ tokenizer }, index): (typeof needed)[number] => [
-      `models[${index}].tokenizer`,
-      tokenizer,
-      'folder',
-    ]),
+    ...config.models.map((each, index): (typeof needed)[number] =>
+      each.upstream === 'embedded'
+        ? [`models[${index}].model`, ...modelPath(each.model)]
+        : [`models[${index}].tokenizer`, each.tokenizer, 'folder'],
+    ),
   ];
   for (const [field, path, kind] of needed) {
     if (path === undefined) continue;
@@ -128,6 +130,12 @@ export async function requireFiles(config: Config, source: string): Promise<void
       hint: 'Correct the path; relative ones start at the configuration file.',
     });
   }
+}
+
+/** What must be on the disk: nothing for a model of the Hub. */
+function modelPath(model: string | undefined): [path: string | undefined, kind: 'file' | 'folder'] {
+  if (model === undefined || isHubReference(model)) return [undefined, 'folder'];
+  return [model, model.endsWith('.gguf') ? 'file' : 'folder'];
 }
 
 async function kindOf(path: string): Promise<'file' | 'folder' | null> {

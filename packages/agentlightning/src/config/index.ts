@@ -7,7 +7,7 @@ export { type AlgorithmConfig, algorithmsOf, type OneAlgorithm } from './algorit
 export { defineConfig } from './define-config.ts';
 export { importModule } from './import-module.ts';
 export { loadConfig, parseConfig } from './load.ts';
-export type { ModelConfig } from './models.ts';
+export type { ModelConfig, ServerConfig } from './models.ts';
 export { requirePolicy, servedModel } from './policy.ts';
 export { configuredPrompts, replacementsOf } from './prompts.ts';
 export type { Config, ConfigInput } from './schema.ts';

@@ -8,7 +8,7 @@ import type { Config } from './schema.ts';
 export function checkJudge({ grader, models }: Pick<Config, 'grader' | 'models'>, source: string): void {
   if (typeof grader !== 'object' || !('judge' in grader)) return;
   const { model, scale } = grader.judge;
-  const frozen = models.filter(({ policy }) => policy === undefined).map(({ alias }) => alias);
+  const frozen = models.filter((each) => !('policy' in each) || each.policy === undefined).map(({ alias }) => alias);
   if (!frozen.includes(model)) {
     throw new ConfigError({
       code: 'judge_model_unknown',

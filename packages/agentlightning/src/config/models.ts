@@ -8,7 +8,7 @@ const namesOf = <const Name extends string>(table: readonly { name: Name }[]): N
 const address = z.url({ protocol: /^https?$/ });
 
 /** A model beside the policy: the gateway answers its alias from another server. */
-const model = z.strictObject({
+const server = z.strictObject({
   alias: text,
   upstream: z.enum(namesOf(upstreamKinds)),
   url: z.union([address, z.array(address).min(1)]),
@@ -26,6 +26,16 @@ const model = z.strictObject({
   retries: z.int().min(0).default(2),
 });
 
-export const models = z.array(model).default([]);
+/** Or from frozen weights in this process. */
+const embedded = z.strictObject({
+  alias: text,
+  upstream: z.literal('embedded'),
+  model: text,
+  agentName: text.optional(),
+  recorded: z.boolean().default(true),
+});
 
-export type ModelConfig = z.output<typeof model>;
+export const models = z.array(z.union([server, embedded])).default([]);
+
+export type ServerConfig = z.output<typeof server>;
+export type ModelConfig = ServerConfig | z.output<typeof embedded>;

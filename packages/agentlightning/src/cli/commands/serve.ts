@@ -164,7 +164,7 @@ async function openRoutes(
   }
   if (flags.config !== undefined) {
     const { config } = await loadConfig(flags.config);
-    routes.push(...(await openModelRoutes({ models: config.models, env: process.env, note })));
+    routes.push(...(await openModelRoutes({ models: config.models, env: process.env, note, closing })));
     replacements = replacementsOf(configuredPrompts(config.prompts));
   }
   return { routes, replacements, what };

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { createEmbeddedEngine } from '@agentlightning/engine';
 import { checkAgent, checkGrader } from '../../rollouts/index.ts';
 import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
+import { Closing } from '../closing.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { loadTaskFiles } from '../task-files.ts';
 import { readTls } from '../tls.ts';
@@ -79,7 +80,9 @@ export const checks: readonly Check[] = [
     async run({ config }) {
       if (config.models.length === 0) return good('none beside the policy');
       const lines: string[] = [];
-      await openModelRoutes({ models: config.models, env: process.env, note: (line) => lines.push(line) });
+      const closing = new Closing();
+      const note = (line: string) => lines.push(line);
+      await openModelRoutes({ models: config.models, env: process.env, note, closing }).finally(() => closing.run());
       return lines.map(good);
     },
   },
