@@ -9,7 +9,7 @@ export {
 export { type Config, type ConfigInput, defineConfig } from './config/index.ts';
 export { AgentLightningError, type AgentLightningErrorOptions, type ErrorCategory, UserError } from './errors.ts';
 export type { AgentFunction, FunctionContext } from './rollouts/index.ts';
-export { openHttpStore, openMemoryStore, openSqliteStore } from './store/index.ts';
+export { openHttpStore, openMemoryStore, openSqliteStore, openStore } from './store/index.ts';
 export type { Store } from './store/store.ts';
 export type { Call, Reward, Span } from './store/types.ts';
 export {

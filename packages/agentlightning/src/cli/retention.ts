@@ -41,6 +41,8 @@ export async function keepPruned(
 /** For people: only what is not 0. */
 export function pruned({ runs, rewardsWithoutCall, ...removed }: PruneReport): string {
   const counts = Object.entries(removed).filter(([, count]) => count > 0);
+  // Runs of which nothing was counted had nothing, and went themselves.
+  const what = counts.map(([kind, count]) => `${count} ${kind}`).join(', ') || (runs > 0 ? 'all' : 'nothing');
   const lost = rewardsWithoutCall > 0 ? `; ${rewardsWithoutCall} rewards no longer name their call` : '';
-  return `removed ${counts.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing'} of ${runs} runs${lost}`;
+  return `removed ${what} of ${runs} runs${lost}`;
 }

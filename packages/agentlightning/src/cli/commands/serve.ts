@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createEmbeddedEngine, isHubReference, modelFolder } from '@agentlightning/engine';
 import type { Command } from 'commander';
-import { configuredPrompts, loadConfig, replacementsOf } from '../../config/index.ts';
+import { type Config, configuredPrompts, loadConfig, replacementsOf } from '../../config/index.ts';
 import { UserError } from '../../errors.ts';
 import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
 import type { Replacement } from '../../prompts/index.ts';
@@ -15,6 +15,7 @@ import { storeLocation, withStore } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
 import { withRejection } from '../rejection.ts';
+import { keepPruned } from '../retention.ts';
 import { folderOf, openedLog, policyUpstream, runsBeside } from '../stack.ts';
 import { terminated } from '../terminated.ts';
 import { readTls } from '../tls.ts';
@@ -56,7 +57,10 @@ export function registerServe(program: Command): void {
     )
     .option('--port <n>', 'port to listen on', port, 8080)
     .option('--name <model>', 'model name that clients ask for', 'policy')
-    .option('--config <file>', 'serve the "models" of this configuration; without [model], them alone')
+    .option(
+      '--config <file>',
+      'serve the "models" of this configuration (without [model], them alone), and prune --store as its "retention" says',
+    )
     .option('--tls-cert <file>', 'serve HTTPS with this certificate chain (PEM)')
     .option('--tls-key <file>', 'and its private key (PEM)')
     .option('--log <file>', 'append a JSON line for each call and each refused request; "-" is standard error')
@@ -74,7 +78,7 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
   const closing = new Closing();
   try {
     const location = storeLocation(flags.store);
-    const { routes, replacements, what } = await openRoutes(model, flags, closing);
+    const { routes, replacements, retention, what } = await openRoutes(model, flags, closing);
     const [first] = routes;
     if (first === undefined) throw nothingToServe(flags.config ?? '');
     const { key: adminKey, source } = adminKeyFor(
@@ -83,7 +87,11 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
     const open = isLoopback(flags.host) && !process.env.AGL_ADMIN_KEY;
     const { promise: failed, reject } = withRejection();
     const store = flags.storeGiven ? await openStore(location) : null;
-    if (store !== null) closing.add(() => store.close());
+    if (store !== null) {
+      closing.add(() => store.close());
+      const pruning = await keepPruned(store, { retention, note });
+      closing.add(() => pruning.end());
+    }
     const sessions = new Sessions();
     const server = await createServer({
       // Attempts of controllers elsewhere are recorded; calls without an attempt's key are not.
@@ -141,15 +149,24 @@ function tlsOf({ tlsCert, tlsKey }: ServeFlags): Pick<ServerOptions, 'tls'> {
   });
 }
 
+function note(message: string): void {
+  process.stderr.write(`${message}\n`);
+}
+
 /** The policy of `model`, or of the newest run, and the models of a configuration. */
 async function openRoutes(
   model: string | undefined,
   flags: ServeFlags,
   closing: Closing,
-): Promise<{ routes: Route[]; replacements: Replacement[]; what: { folder?: string } }> {
-  const note = (message: string) => void process.stderr.write(`${message}\n`);
+): Promise<{
+  routes: Route[];
+  replacements: Replacement[];
+  retention: Config['retention'];
+  what: { folder?: string };
+}> {
   const routes: Route[] = [];
   let replacements: Replacement[] = [];
+  let retention: Config['retention'];
   const what: { folder?: string } = {};
   if (model !== undefined || flags.config === undefined) {
     const folder =
@@ -166,8 +183,9 @@ async function openRoutes(
     const { config } = await loadConfig(flags.config);
     routes.push(...(await openModelRoutes({ models: config.models, env: process.env, note, closing })));
     replacements = replacementsOf(configuredPrompts(config.prompts));
+    retention = config.retention;
   }
-  return { routes, replacements, what };
+  return { routes, replacements, retention, what };
 }
 
 function nothingToServe(config: string): UserError {

@@ -25,6 +25,9 @@ export interface StoreVerb<Name extends PlainVerb, Request = unknown> {
   refusal?(request: Request, held: StoreScope): string | null;
 }
 
+/** A part of the table. */
+export type SomeVerbs = { readonly [Name in PlainVerb]?: StoreVerb<Name> };
+
 type Definition<Name extends PlainVerb, Request> = Omit<StoreVerb<Name, Request>, 'method' | 'scope' | 'repeatable'>;
 
 export function reading<Name extends PlainVerb, Request>(

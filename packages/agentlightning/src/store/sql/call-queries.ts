@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kyse
 import type { CallFilter, Page, PageRequest } from '../queries.ts';
 import type { Call, CallChoice, CallSummary } from '../types.ts';
 import { toCall, toChoice } from './call-rows.ts';
-import { fewOfRange } from './few-rows.ts';
+import { boundsWithin, placesOfRange } from './few-rows.ts';
 import { attemptsOfOwner } from './owners.ts';
 import { equals, pageBounds, toPage } from './pages.ts';
 import { nullableFromJson } from './rows.ts';
@@ -47,7 +47,8 @@ const ownPromptTokens = sql<number | null>`(length(calls.prompt_ids) - 1) / 4`;
 const sampledTokens = sql<number>`(select coalesce(sum((length(token_ids) - 1) / 4), 0) from call_choices where call_id = calls.id)`;
 
 export async function queryCalls(db: Database, query: CallFilter & PageRequest): Promise<Page<CallSummary>> {
-  const bounds = pageBounds(query);
+  const places = await placesOfRange(db, { table: 'calls', column: 'started_at', range: query.startedAt });
+  const bounds = boundsWithin(pageBounds(query), places);
   const select = db
     .selectFrom('calls')
     .innerJoin('attempts', 'attempts.id', 'calls.attempt_id')
@@ -58,8 +59,8 @@ export async function queryCalls(db: Database, query: CallFilter & PageRequest):
     .where('calls.seq', bounds.comparison, bounds.beyond)
     .orderBy('calls.seq', bounds.direction)
     .limit(bounds.rows);
-  const few = await fewOfRange(db, { table: 'calls', column: 'started_at', range: query.startedAt });
-  const rows = await filtered(db, few ? select.where('calls.seq', 'in', few) : select, query).execute();
+  const found = places && 'all' in places ? select.where('calls.seq', 'in', places.all) : select;
+  const rows = await filtered(db, found, query).execute();
   return toPage(rows, bounds, (row) => ({
     id: row.id,
     attemptId: row.attempt_id,

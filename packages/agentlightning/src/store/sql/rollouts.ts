@@ -5,7 +5,7 @@ import type { RolloutQuery } from '../store.ts';
 import type { Rollout, RolloutRequest } from '../types.ts';
 import { announce } from './changes.ts';
 import { chunksOf } from './chunks.ts';
-import { fewOfRange, fewRows } from './few-rows.ts';
+import { boundsWithin, fewRows, placesOfRange } from './few-rows.ts';
 import { type PageBounds, pageBounds, toPage } from './pages.ts';
 import { requireResources } from './resources.ts';
 import { type RolloutRow, toJson, toRollout } from './rows.ts';
@@ -122,9 +122,11 @@ export async function queryRollouts(db: Database, query: RolloutFilter & PageReq
 async function rolloutPage(
   db: Database,
   query: Omit<RolloutFilter, 'states'> & { state?: Rollout['state'] },
-  bounds: PageBounds,
+  page: PageBounds,
 ): Promise<RolloutRow[]> {
   const { createdAt } = query;
+  const created = await placesOfRange(db, { table: 'rollouts', column: 'created_at', range: createdAt });
+  const bounds = boundsWithin(page, created);
   const callers = callerFilters(query);
   const few = callers.length > 0 ? await rolloutsOfFewCalls(db, callers) : null;
   const column = (name: 'run_id' | 'task_id' | 'group_id' | 'mode' | 'state') =>
@@ -143,8 +145,7 @@ async function rolloutPage(
   if (query.state !== undefined) select = select.where(column('state'), '=', query.state);
   if (query.failureClass !== undefined) select = select.where('failure_class', '=', query.failureClass);
   if (query.failureCode !== undefined) select = select.where('failure_code', '=', query.failureCode);
-  const created = await fewOfRange(db, { table: 'rollouts', column: 'created_at', range: createdAt });
-  if (created) select = select.where('seq', 'in', created);
+  if (created && 'all' in created) select = select.where('seq', 'in', created.all);
   if (createdAt?.from !== undefined) select = select.where('created_at', '>=', createdAt.from);
   if (createdAt?.to !== undefined) select = select.where('created_at', '<', createdAt.to);
   if (!query.includeSuperseded) select = select.where('superseded', '=', 0);

@@ -89,11 +89,40 @@ export function describeQueries(open: OpenHarness): void {
         ];
         for (const query of firstOnly) expect(await ids(query), JSON.stringify(query)).toEqual(['rollout-1']);
         expect(await ids({ createdAt: { from: clock.now } })).toEqual(['other']);
+        expect(await ids({ createdAt: { from: clock.now + 1 } })).toEqual([]);
         expect(await ids({ failureClass: 'agent' })).toEqual([]);
         expect(await ids({ agentName: 'nobody' })).toEqual([]);
         expect(await ids({ states: [] })).toEqual([]);
         expect((await store.queryAttempts({ runId: 'run-1' })).items).toMatchObject([{ id: claim.attempt.id }]);
         expect((await store.queryAttempts({ states: ['running'] })).items).toEqual([]);
+      }),
+    );
+
+    it(
+      'find the thousands of a range of time, page by page, whatever the clock did meanwhile',
+      storeTest(open, async ({ store, clock }) => {
+        await seed(store);
+        const start = clock.now;
+        const wanted: string[] = [];
+        for (const [at, size, within] of [
+          [5, 3, false],
+          [10, 900, true],
+          [20, 2, false],
+          [11, 900, true],
+          [4, 1, false],
+          [19, 300, true],
+        ] as const) {
+          clock.now = start + at;
+          const ids = Array.from({ length: size }, (_, index) => `at-${at}-${index}`);
+          await enqueue(store, ids);
+          if (within) wanted.push(...ids);
+        }
+        const createdAt = { from: start + 10, to: start + 20 };
+        for (const order of ['oldest', 'newest'] as const) {
+          const pages = await allPages((page) => store.queryRollouts({ createdAt, ...page }), { order, limit: 1000 });
+          const found = pages.flat().map(({ id }) => id);
+          expect(found).toEqual(order === 'oldest' ? wanted : [...wanted].reverse());
+        }
       }),
     );
 
@@ -120,6 +149,7 @@ export function describeQueries(open: OpenHarness): void {
         expect(await found({ untrainable: false })).toEqual([0, 1]);
         expect(await found({ untrainable: 'missing_log_probs' })).toEqual([]);
         expect(await found({ startedAt: { from: 5, to: 6 } })).toEqual([1]);
+        expect(await found({ startedAt: { from: 1, to: 5 } })).toEqual([]);
         expect(await found({ late: true })).toEqual([]);
         expect(await found({ runId: 'run-1', taskId: 'task-1', step: 2, rolloutId: 'rollout-1' })).toEqual([0, 1, 2]);
         expect(await found({ step: 3 })).toEqual([]);
