@@ -91,7 +91,8 @@ export function queriesOf(store, { rollouts, steps, start }) {
     rewards_of_name: () => store.queryRewards({ ...newest, name: 'style' }),
     tasks: (round) => store.queryTasks({ limit: 50, after: `task-${some(round) >> 3}` }),
     policy_versions: () => store.queryPolicyVersions({ ...newest, policy: 'policy' }),
-    checkpoints: () => store.queryCheckpoints({ ...newest, runId }),
+    // A run of few calls has four of them: the same page of both.
+    checkpoints: () => store.queryCheckpoints({ ...newest, limit: 3, runId }),
     workers: () => store.queryWorkers({ limit: 50 }),
     notes_of_call: (round) => store.queryAnnotations({ target: { kind: 'call', id: callId(some(round), 0) } }),
     last_change: () => store.lastChange(),

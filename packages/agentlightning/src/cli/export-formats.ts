@@ -1,6 +1,6 @@
 import { archiveFormats, exportArchive } from '../store/archive/index.ts';
 import { openTables } from '../store/index.ts';
-import { atif } from './atif.ts';
+import { atif } from './atif/write.ts';
 import type { ExportFormat } from './export-format.ts';
 import { trainingFormats } from './training-formats.ts';
 

@@ -51,6 +51,8 @@ it('writes trajectories, and prunes what is old', async () => {
   const trajectory = JSON.parse(readFileSync(join(out!, `${attempt.id}-1.json`), 'utf8')) as { steps: unknown[] };
   expect(trajectory).toMatchObject({ session_id: attempt.id, extra: { task_id: 'task-1', state: 'succeeded' } });
   expect(trajectory.steps).toHaveLength(4);
+  const imported = await runAgl(['import', out!, '--store', join(folder, 'target.db')]);
+  expect(imported.stdout).toContain('2 calls');
 
   const prune = ['prune', '--store', source!, '--older-than-days', '0', '--keep-runs', '0'];
   expect((await runAgl([...prune, '--dry-run'])).stdout).toBe('run-1\n');

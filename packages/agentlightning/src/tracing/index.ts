@@ -6,6 +6,7 @@
 export { begins, type Conversation, toConversations } from './adapters/conversations.ts';
 export type { MatchedReward } from './adapters/reward-matches.ts';
 export { toTrajectories } from './adapters/trajectories.ts';
+export { type TrajectoryCall, toCalls } from './adapters/trajectory-calls.ts';
 export { type AttemptTrace, type ToolOutcome, type Triplet, toTriplets } from './adapters/triplets.ts';
 export type { Signal } from './batch.ts';
 export { callContent } from './call-content.ts';

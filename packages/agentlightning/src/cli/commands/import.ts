@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ImportCounts, importArchive } from '../../store/archive/index.ts';
 import { describeStore, openTables } from '../../store/index.ts';
+import { holdsTrajectories } from '../atif/files.ts';
+import { importTrajectories } from '../atif/read.ts';
 import { storeLocation } from '../find-store.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -15,7 +17,10 @@ export function registerImport(program: Command): void {
   program
     .command('import')
     .description('put what `agl export` wrote into a store: all of it or nothing, and once however often it runs')
-    .argument('<path>', 'an archive: a file of JSON lines or a folder of Parquet files')
+    .argument(
+      '<path>',
+      'an archive: a file of JSON lines or a folder of Parquet files; or trajectories (ATIF): a JSON file or a folder of them',
+    )
     .option('--store <location>', 'a file, made when it does not exist, or postgres://…', '.agl/store.db')
     .option('--keep', 'where the store has something else under an id, keep it; else that is an error')
     .option('--json', 'one JSON object')
@@ -26,7 +31,8 @@ export function registerImport(program: Command): void {
       try {
         const conflicts = flags.keep ? 'keep' : 'refuse';
         const request = { path: resolve(path), now: Date.now(), conflicts, signal: stopSignal() } as const;
-        const counts = await importArchive(tables, request);
+        const read = (await holdsTrajectories(request.path)) ? importTrajectories : importArchive;
+        const counts = await read(tables, request);
         const text = `${path} → ${describeStore(location)}\n${countLines(counts)}`;
         process.stdout.write(`${flags.json ? JSON.stringify({ store: describeStore(location), counts }) : text}\n`);
       } finally {

@@ -62,6 +62,32 @@ export async function importArchive(
   return counts;
 }
 
+/**
+ * Puts everything of one store into another, as {@link importArchive} does with an archive.
+ *
+ * @throws {ArchiveError} `import_conflict`
+ */
+export async function copyStore(
+  from: ArchiveDatabase,
+  to: ArchiveDatabase,
+  { signal, ...options }: { signal?: AbortSignal } & ImportOptions,
+): Promise<ImportCounts> {
+  let counts: ImportCounts = {};
+  await to.write(async (db) => {
+    const importer = new Importer(db, options);
+    await from.snapshot(async (source) => {
+      for (const table of archiveTables) {
+        for await (const rows of readTable(source, table)) {
+          signal?.throwIfAborted();
+          await importer.add(table, rows);
+        }
+      }
+    });
+    counts = importer.counts;
+  });
+  return counts;
+}
+
 /** Between the look at the whole and the reading, somebody may have changed the file. */
 function assertComplete(path: string, { expected, counts }: { expected: RowCounts; counts: ImportCounts }): void {
   for (const { name } of archiveTables) {

@@ -7,6 +7,8 @@ export type ArchiveErrorCode =
   /** Its content is not what was written: the checksum or a row tells. */
   | 'archive_damaged'
   | 'not_an_archive'
+  /** A file of trajectories is none, or of a form that this program does not read. */
+  | 'not_a_trajectory'
   /** A later version of this program wrote it. */
   | 'archive_too_new'
   /** There is something at the place where the archive should go. */

@@ -46,6 +46,13 @@ export async function openMemoryStore(options: Omit<SqliteStoreOptions, 'path'> 
   return memoryStoreOver({ ...options, database, close: () => database.close() });
 }
 
+/** An empty store in memory, as verbs and as tables, which whoever makes a store of something else fills. Closing the tables ends both. */
+export function openMemoryTables(): { store: Store; tables: ArchiveDatabase } {
+  const database = openMemoryDatabase(0);
+  const store = memoryStoreOver({ database, clock: () => 0, close: () => {} });
+  return { store, tables: sqliteTablesOver({ path: memoryPath, database, owner: null }) };
+}
+
 export function openMemoryDatabase(now: number): Database {
   const database = new DatabaseSync(memoryPath, { enableForeignKeyConstraints: true });
   migrate(database, { path: memoryPath, now });

@@ -75,7 +75,7 @@ function inUse(path: string, owner: Owner | null, cause: Error): StoreError {
     code: 'store_in_use',
     category: 'user',
     message: `The store ${path} is in use by ${who}; only one process may have it open.`,
-    hint: 'Wait for that process or stop it, or give this run a store file of its own.',
+    hint: 'Go through it (--store http://…, where it serves the store), wait for it or stop it, or take a store file of its own.',
     cause,
   });
 }

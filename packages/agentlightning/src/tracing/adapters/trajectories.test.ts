@@ -66,12 +66,12 @@ it('is a trajectory with the tokens of its calls, results of tools in the step t
       metrics: { ...metrics, completion_tokens: 2, completion_token_ids: [7, 8], logprobs: [-0.5, -0.5] },
       tool_calls: [{ tool_call_id: 'c1', function_name: 'multiply', arguments: { a: 6, b: 7 } }],
       observation: { results: [{ source_call_id: 'c1', content: '42' }] },
-      extra: { call_id: 'call-0' },
+      extra: { call_id: 'call-0', sequence: 0, finish_reason: 'stop' },
     },
     {
       ...{ ...recorded, step_id: 4, message: 'It is 42.' },
       metrics: { ...metrics, completion_tokens: 1, completion_token_ids: [9], logprobs: [-0.5] },
-      extra: { call_id: 'call-1' },
+      extra: { call_id: 'call-1', sequence: 1, finish_reason: 'stop' },
     },
   ]);
 });

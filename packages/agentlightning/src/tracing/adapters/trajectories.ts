@@ -80,7 +80,11 @@ function agentStep({ tool_calls = [], reasoning_content }: ChatMessage, call: Ca
           model_name: call.model,
           llm_call_count: 1,
           metrics: metricsOf(call),
-          extra: { call_id: call.id },
+          extra: defined({
+            call_id: call.id,
+            sequence: call.sequence,
+            finish_reason: call.choices[0]?.finishReason,
+          }),
         }),
   });
 }

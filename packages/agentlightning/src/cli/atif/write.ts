@@ -1,12 +1,12 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { assertNothingAt, PartialFile, translateFileError } from '../store/archive/index.ts';
-import { openStore } from '../store/index.ts';
-import type { Page } from '../store/queries.ts';
-import type { Store } from '../store/store.ts';
-import type { Attempt } from '../store/types.ts';
-import { toTrajectories } from '../tracing/index.ts';
-import type { ExportFormat, ExportReport, ExportRequest } from './export-format.ts';
+import { assertNothingAt, PartialFile, translateFileError } from '../../store/archive/index.ts';
+import { openStore } from '../../store/index.ts';
+import type { Page } from '../../store/queries.ts';
+import type { Store } from '../../store/store.ts';
+import type { Attempt } from '../../store/types.ts';
+import { toTrajectories } from '../../tracing/index.ts';
+import type { ExportFormat, ExportReport, ExportRequest } from '../export-format.ts';
 
 /** A folder with a file for each trajectory, which Harbor and other readers of its format take. */
 export const atif: ExportFormat = {
@@ -58,8 +58,9 @@ async function* attemptsOf(store: Store): AsyncGenerator<Attempt> {
   }
 }
 
-async function trajectoriesOf(store: Store, { id: attemptId, rolloutId, number, state }: Attempt) {
+async function trajectoriesOf(store: Store, { id: attemptId, rolloutId, number, state, failure }: Attempt) {
   const rollout = (await store.getRollout(rolloutId))!;
+  const task = (await store.getTask(rollout.taskId))!;
   const [calls, spans, rewards] = [
     await store.listCalls(attemptId),
     await store.listSpans(attemptId),
@@ -77,7 +78,14 @@ async function trajectoriesOf(store: Store, { id: attemptId, rolloutId, number, 
       mode,
       step,
     },
-    rewards: rewards.map(({ name, value, source }) => ({ name, value, source })),
+    // What the agent saw of the task, and nothing of the grader's part.
+    task_input: task.input,
+    ...(failure === null ? {} : { failure: { ...failure } }),
+    rewards: rewards.map(({ name, value, source, agentName, callId }) => ({
+      ...{ name, value, source },
+      ...(agentName === null ? {} : { agent_name: agentName }),
+      ...(callId === null ? {} : { call_id: callId }),
+    })),
   };
   return toTrajectories({ calls, spans, rewards }, { attemptId, extra });
 }
