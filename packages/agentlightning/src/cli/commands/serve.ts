@@ -111,6 +111,8 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
     closing.add(() => server.close());
     closing.add(() => sessions.closeAll());
     const url = `${server.url}/v1`;
+    // Before the words that say it can be ended.
+    const ended = terminated();
     process.stdout.write(
       flags.json
         ? `${JSON.stringify({ url, model: first.alias, ...what, ...(store === null ? {} : { store: server.url }) })}\n`
@@ -126,7 +128,7 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
             '  Ctrl-C ends it.\n',
           ].join('\n'),
     );
-    await Promise.race([terminated(), failed]);
+    await Promise.race([ended, failed]);
   } finally {
     await closing.run();
   }
