@@ -28,6 +28,8 @@ def emit_reward(
     A value that is no finite number is refused with a warning: a missing reward is never 0.
     """
     given: Mapping[str, Any] = reward if isinstance(reward, Mapping) else {"reward": reward}
+    if not given:
+        warn_once("emit_reward was given no dimension: nothing is reported.")
     dimensions = {str(name): float(value) for name, value in given.items() if _is_reward(name, value)}
     if primary is not None:
         if primary in dimensions:

@@ -111,7 +111,7 @@ def _send(attempt: Attempt, group: List[_Queued]) -> None:
             with opener.open(request, timeout=REQUEST_TIMEOUT_S) as response:
                 text = response.read().decode("utf-8", "replace")
             if '"partialSuccess"' in text:
-                warn_once("Some spans were refused: " + text[:500])
+                warn_once("Not all that was reported was kept: " + text[:500])
             return
         except urllib.error.HTTPError as error:
             with error:

@@ -4,7 +4,7 @@ import functools
 import inspect
 import json
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Type, TypeVar, cast
+from typing import Any, Callable, Dict, List, Optional, Type, TypeVar, Union, cast
 
 from ._context import active_context, enter, leave
 from ._emit import exception_event
@@ -18,8 +18,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class operation:  # noqa: N801 - used like a function
     """A span around a block (``with operation("plan"):``) or each call of a function (``@operation("search")``), async ones too.
 
-    Results and errors go through unchanged.
+    Results and errors go through unchanged. Without a name (``@operation``) it is the function's own.
     """
+
+    def __new__(cls, name: Union[str, Callable[..., Any]]) -> Any:
+        if not callable(name):
+            return super().__new__(cls)
+        return cls(getattr(name, "__name__", type(name).__name__))(name)
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -98,6 +98,16 @@ class Operation(WithReceiver):
         self.assertNotIn("parentSpanId", by_name["outer"])
         self.assertEqual([by_name[name]["status"]["code"] for name in ("failing", "block")], [2, 2])
 
+    def test_without_a_name_it_has_the_name_of_its_function(self) -> None:
+        @agl.operation
+        def search(query: str) -> str:
+            return query.upper()
+
+        self.assertEqual(search("a"), "A")
+        self.assertEqual(search.__name__, "search")
+        agl.flush()
+        self.assertEqual([span["name"] for span in self.receiver.spans()], ["search"])
+
 
 class OpenTelemetry(WithReceiver):
     def test_without_a_provider_it_says_so(self) -> None:
@@ -159,6 +169,8 @@ agl.emit_reward(float('nan'))
 agl.emit_reward({'style': 'good'})
 agl.emit_reward(None)
 agl.emit_reward(True)
+agl.emit_reward('0.5')
+agl.emit_reward({})
 circle = {}
 circle['self'] = circle
 agl.emit_object(circle)
@@ -172,6 +184,8 @@ print('done')
         ended = run_agent(program, self.receiver.environment)
         self.assertEqual((ended.returncode, ended.stdout), (0, "done\n"))
         self.assertIn('Reward "reward" is nan, not a finite number', ended.stderr)
+        self.assertIn("Reward \"reward\" is '0.5', not a finite number", ended.stderr)
+        self.assertIn("emit_reward was given no dimension", ended.stderr)
         self.assertIn("cannot be reached", ended.stderr)
 
     def test_it_needs_no_installed_package(self) -> None:

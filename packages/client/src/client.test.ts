@@ -129,6 +129,19 @@ describe('operation', () => {
     });
     for (const name of ['failing', 'rejecting']) expect(byName.get(name)).toMatchObject({ status: { code: 2 } });
   });
+
+  it('leaves a method what it is called on', async () => {
+    class Counter {
+      count = 1;
+      add = operation('add', function (this: Counter, n: number) {
+        this.count += n;
+        return this.count;
+      });
+    }
+    expect(new Counter().add(2)).toBe(3);
+    await flush();
+    expect(receiver.spans()).toMatchObject([{ name: 'add' }]);
+  });
 });
 
 describe('an OpenTelemetry setup that is there already', () => {
@@ -207,6 +220,9 @@ describe('a process', () => {
       await agl.emitReward(NaN);
       await agl.emitReward({ style: 'good' });
       agl.emitReward(undefined);
+      agl.emitReward(null);
+      agl.emitReward('0.5');
+      agl.emitReward({});
       const circle = {}; circle.self = circle;
       agl.emitObject(circle);
       agl.emitAnnotation(circle);
@@ -217,7 +233,11 @@ describe('a process', () => {
       console.log('done');`;
     const { code, stdout, stderr } = await runAgent(program, receiver.environment);
     expect([code, stdout]).toEqual([0, 'done\n']);
-    expect(stderr).toContain('Reward "reward" is NaN, not a finite number');
+    for (const value of ['NaN', 'undefined', 'null', '"0.5"']) {
+      expect(stderr).toContain(`Reward "reward" is ${value}, not a finite number`);
+    }
+    expect(stderr).toContain('emitReward was given no dimension');
+    expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('[agentlightning] '))).toEqual([]);
     expect(stderr).toContain('cannot be reached; spans are lost');
     receiver = await startReceiver();
   });

@@ -31,8 +31,11 @@ export function emitReward(
 ): Promise<void> {
   return quietly(() => {
     const { primary, agentName, responseId, attributes } = options;
-    const given = Object.entries(typeof reward === 'number' ? { reward } : reward);
-    const dimensions = given.filter(([name, value]) => isReward(name, value));
+    // Untyped agents give anything.
+    const named = typeof reward === 'object' && (reward as unknown) !== null;
+    const given: [string, unknown][] = named ? Object.entries(reward) : [['reward', reward]];
+    if (given.length === 0) warnOnce('emitReward was given no dimension: nothing is reported.');
+    const dimensions = given.filter((dimension): dimension is [string, number] => isReward(...dimension));
     if (primary !== undefined && !dimensions.some(([name]) => name === primary)) {
       warnOnce(`emitReward has no dimension "${primary}", which was named as the primary one.`);
     }
@@ -65,7 +68,7 @@ export function emitMessage(message: string, { attributes }: EmitOptions = {}): 
 /** Reports anything that JSON can hold. */
 export function emitObject(object: unknown, { attributes }: EmitOptions = {}): void {
   void quietly(() => {
-    const json = JSON.stringify(object) ?? String(object);
+    const json = JSON.stringify(object) ?? JSON.stringify(String(object));
     emit('agentlightning.object', { ...attributes, 'agentlightning.object.json': json });
   });
 }
@@ -110,9 +113,10 @@ function emit(name: string, attributes: Attributes, more: Partial<OtlpSpan> = {}
   });
 }
 
-function isReward(name: string, value: unknown): value is number {
+function isReward(name: string, value: unknown): boolean {
   if (typeof value === 'number' && Number.isFinite(value)) return true;
-  warnOnce(`Reward "${name}" is ${String(value)}, not a finite number: it is not reported.`);
+  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  warnOnce(`Reward "${name}" is ${shown}, not a finite number: it is not reported.`);
   return false;
 }
 
@@ -126,7 +130,7 @@ export function quietly(work: () => void, flushed = false): Promise<void> {
     work();
     return flushed ? flush() : Promise.resolve();
   } catch (error) {
-    warnOnce(`Something could not be reported: ${String(error)}`);
+    warnOnce(`Something could not be reported: ${String(error).replaceAll(/\s+/g, ' ')}`);
     return Promise.resolve();
   }
 }

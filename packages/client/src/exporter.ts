@@ -117,7 +117,7 @@ async function send({ url, token, body }: PreparedRequest): Promise<void> {
 
 function warnOfRefusal(answer: Response, text: string): void {
   if (!answer.ok) warnOnce(`${answer.url} refuses the spans (${answer.status}): ${text.slice(0, 500)}`);
-  else if (text.includes('"partialSuccess"')) warnOnce(`Some spans were refused: ${text.slice(0, 500)}`);
+  else if (text.includes('"partialSuccess"')) warnOnce(`Not all that was reported was kept: ${text.slice(0, 500)}`);
 }
 
 function watchExit(): void {

@@ -11,11 +11,11 @@ import { keyValues, newId, nowNano } from './span.ts';
  * const search = operation('search', async (query: string) => …);
  * ```
  */
-export function operation<Arguments extends unknown[], Result>(
+export function operation<Arguments extends unknown[], Result, This = void>(
   name: string,
-  work: (...args: Arguments) => Result,
-): (...args: Arguments) => Result {
-  return (...args) => {
+  work: (this: This, ...args: Arguments) => Result,
+): (this: This, ...args: Arguments) => Result {
+  return function (this: This, ...args) {
     const parent = activeContext();
     const context = { traceId: parent?.traceId ?? newId(16), spanId: newId(8) };
     const startTimeUnixNano = nowNano();
@@ -39,7 +39,7 @@ export function operation<Arguments extends unknown[], Result>(
       });
     };
     try {
-      const result = runWithin(context, () => work(...args));
+      const result = runWithin(context, () => work.apply(this, args));
       if (!isPromise(result)) {
         end({ result });
         return result;
