@@ -18,6 +18,14 @@ it('a store goes out and in again on the command line, also while it is in use',
   await seed(store);
   await enqueue(store, ['a', 'b']);
   const exported = await runAgl(['export', archive!, '--store', source!, '--json']);
+  const trajectories = await runAgl(['export', join(folder, 'none'), '--store', source!, '--format', 'atif']);
+  expect(trajectories).toMatchObject({ code: 0, stdout: expect.stringContaining('0 trajectories') as string });
+  expect((await runAgl(['rollouts', '--store', source!])).stdout).toMatch(/^a +queued/m);
+  expect((await runAgl(['status', '--store', source!])).stdout).toContain('run-1  interrupted');
+  expect((await runAgl(['inspect', 'a', '--store', source!])).stdout).toContain('a  queued');
+  expect((await runAgl(['inspect', '--store', source!])).stderr).toContain('[no_configuration]');
+  const prune = await runAgl(['prune', '--store', source!, '--older-than-days', '0']);
+  expect(prune).toMatchObject({ code: 1, stderr: expect.stringContaining('[store_in_use]') as string });
   await store.close();
   expect(JSON.parse(exported.stdout)).toEqual({ path: archive, written: { runs: 1, tasks: 1, rollouts: 2 } });
   expect((await runAgl(['import', archive!, '--store', target!])).stdout).toContain('2 rollouts');

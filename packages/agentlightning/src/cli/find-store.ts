@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UserError } from '../errors.ts';
-import { describeStore, isStoreUrl, openStore } from '../store/index.ts';
+import { AgentLightningError, UserError } from '../errors.ts';
+import { describeStore, isStoreUrl, openSqliteReader, openStore } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
 
 /** What `--store` names: a path becomes absolute, a URL stays as it is. */
@@ -19,7 +19,7 @@ export function assertStoreExists(location: string): void {
   });
 }
 
-/** Opens a store that must exist, lets `use` read it, and closes it. */
+/** Opens a store that must exist, lets `use` work with it, and closes it. */
 export async function withStore<T>(location: string, use: (store: Store) => Promise<T>): Promise<T> {
   assertStoreExists(location);
   const store = await openStore(location);
@@ -27,5 +27,34 @@ export async function withStore<T>(location: string, use: (store: Store) => Prom
     return await use(store);
   } finally {
     await store.close();
+  }
+}
+
+/**
+ * As {@link withStore}, for those who only read: a file that another process owns is read along with that.
+ *
+ * @param use `shared`: others may be writing meanwhile
+ */
+export async function readStore<T>(
+  location: string,
+  use: (store: Store, place: { shared: boolean }) => Promise<T>,
+): Promise<T> {
+  assertStoreExists(location);
+  const { store, shared } = await openForReading(location);
+  try {
+    return await use(store, { shared });
+  } finally {
+    await store.close();
+  }
+}
+
+async function openForReading(location: string): Promise<{ store: Store; shared: boolean }> {
+  try {
+    return { store: await openStore(location), shared: isStoreUrl(location) };
+  } catch (error) {
+    const inUse = AgentLightningError.isInstance(error) && error.code === 'store_in_use';
+    const store = inUse ? openSqliteReader(location) : null;
+    if (store === null) throw error;
+    return { store, shared: true };
   }
 }

@@ -1,5 +1,5 @@
 import type { ExportFormat } from './export-format.ts';
-import { withStore } from './find-store.ts';
+import { readStore } from './find-store.ts';
 import { jsonLinesWriter, type RowWriter } from './training-export/files.ts';
 import { parquetWriter, type Shape } from './training-export/parquet-rows.ts';
 import {
@@ -96,7 +96,7 @@ export const trainingFormats: readonly ExportFormat[] = formats.map(({ name, sum
   name,
   summary,
   write: ({ store: location, path, signal, selection }) =>
-    withStore(location, (store) =>
+    readStore(location, (store) =>
       exportTraining({
         ...{ store, path, rowsOf, open, signal },
         selection: compares ? { ...selection, minReward: null, bestPerGroup: null } : selection,

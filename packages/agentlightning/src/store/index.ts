@@ -4,4 +4,4 @@
  */
 export { describeStore, isStoreUrl, openStore, openTables } from './backends.ts';
 export { openHttpStore, storeKey } from './http/index.ts';
-export { openMemoryStore, openMemoryTables, openSqliteStore } from './sqlite/index.ts';
+export { openMemoryStore, openMemoryTables, openSqliteReader, openSqliteStore } from './sqlite/index.ts';

@@ -1,12 +1,12 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertNothingAt, PartialFile, translateFileError } from '../../store/archive/index.ts';
-import { openStore } from '../../store/index.ts';
 import type { Page } from '../../store/queries.ts';
 import type { Store } from '../../store/store.ts';
 import type { Attempt } from '../../store/types.ts';
 import { toTrajectories } from '../../tracing/index.ts';
 import type { ExportFormat, ExportReport, ExportRequest } from '../export-format.ts';
+import { readStore } from '../find-store.ts';
 
 /** A folder with a file for each trajectory, which Harbor and other readers of its format take. */
 export const atif: ExportFormat = {
@@ -15,10 +15,13 @@ export const atif: ExportFormat = {
   write: writeTrajectories,
 };
 
-async function writeTrajectories({ store: location, path, signal }: ExportRequest): Promise<ExportReport> {
-  assertNothingAt(path);
+function writeTrajectories({ store: location, ...request }: ExportRequest): Promise<ExportReport> {
+  assertNothingAt(request.path);
+  return readStore(location, (store) => write(store, request));
+}
+
+async function write(store: Store, { path, signal }: Pick<ExportRequest, 'path' | 'signal'>): Promise<ExportReport> {
   const partial = `${path}.partial`;
-  const store = await openStore(location);
   try {
     await rm(partial, { recursive: true, force: true });
     await mkdir(partial);
@@ -43,8 +46,6 @@ async function writeTrajectories({ store: location, path, signal }: ExportReques
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw translateFileError(error, path);
-  } finally {
-    await store.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts';
 import type { Decode } from '../../samples/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { Rollout, Run } from '../../store/types.ts';
-import { storeLocation, withStore } from '../find-store.ts';
+import { readStore, storeLocation } from '../find-store.ts';
 import { reportChains } from '../inspect/chains.ts';
 import { readEpisode } from '../inspect/episodes.ts';
 import { chainLines, rolloutLines, stepLine } from '../inspect/print.ts';
@@ -31,7 +31,7 @@ export function registerInspect(program: Command): void {
       '\nExample:\n  agl inspect                      steps of the newest run, with reasons counted\n  agl inspect --step 12            its rollouts, with each call that was not trained on\n  agl inspect ROLLOUT              its attempts, calls and chains, and where a chain broke\n',
     )
     .action((id: string | undefined, flags: InspectFlags) =>
-      withStore(storeLocation(flags.store), async (store) => {
+      readStore(storeLocation(flags.store), async (store) => {
         const found = await look(store, id, flags);
         process.stdout.write(flags.json ? `${JSON.stringify(found.data)}\n` : `${found.lines.join('\n')}\n`);
       }),
@@ -56,7 +56,7 @@ async function newestRun(store: Store): Promise<Run | null> {
 }
 
 async function lookAtRun(store: Store, run: Run): Promise<Found> {
-  const config = configOf(run);
+  const config = requireConfig(run);
   const rollouts = await store.listRollouts({ runId: run.id, mode: 'train' });
   const steps = [];
   for (const [step, members] of groupBy(rollouts, (rollout) => rollout.step)) {
@@ -70,7 +70,7 @@ async function lookAtRun(store: Store, run: Run): Promise<Found> {
 async function lookAtStep(store: Store, run: Run, step: number): Promise<Found> {
   const rollouts = await store.listRollouts({ runId: run.id, step, mode: 'train' });
   const episodes = await Promise.all(rollouts.map((rollout) => readEpisode(store, rollout)));
-  const report = reportStep(step, episodes, configOf(run));
+  const report = reportStep(step, episodes, requireConfig(run));
   const lines = [stepLine(report), ...episodes.flatMap((episode) => rolloutLines(episode, report.calls))];
   return { data: { run: run.id, ...report }, lines };
 }
@@ -89,7 +89,7 @@ async function lookAtRollout(store: Store, rollout: Rollout): Promise<Found> {
       ...{ id, sequence, agentName, model, untrainable, error, latencyMs },
       promptTokens: promptIds?.length ?? null,
       texts: choices.map(({ text }) => text),
-      reason: report?.calls.find(({ callId }) => callId === id)?.reason ?? null,
+      reason: report === null ? untrainable : (report.calls.find(({ callId }) => callId === id)?.reason ?? null),
     })),
     chains: reportChains(calls, decode),
   }));
@@ -99,7 +99,7 @@ async function lookAtRollout(store: Store, rollout: Rollout): Promise<Found> {
       `attempt ${number}  ${state}`,
       ...calls.map(
         ({ sequence, model, promptTokens, texts, reason }) =>
-          `  ${sequence}  ${model}  ${promptTokens ?? '?'} tokens → ${JSON.stringify(texts[0] ?? '').slice(0, 100)}  ${reason ?? 'trained'}`,
+          `  ${sequence}  ${model}  ${promptTokens ?? '?'} tokens → ${JSON.stringify(texts[0] ?? '').slice(0, 100)}  ${reason ?? (report === null ? '' : 'trained')}`,
       ),
       ...chainLines(chains),
     ]),
@@ -107,7 +107,20 @@ async function lookAtRollout(store: Store, rollout: Rollout): Promise<Found> {
   return { data: { rollout, attempts }, lines };
 }
 
-const configOf = (run: Run): Config => parseConfig(run.config, { source: run.id, folder: '/' });
+/** Null for a run that a program of one's own made, or an import. */
+function configOf(run: Run): Config | null {
+  return 'tasks' in run.config ? parseConfig(run.config, { source: run.id, folder: '/' }) : null;
+}
+
+function requireConfig(run: Run): Config {
+  const config = configOf(run);
+  if (config !== null) return config;
+  throw new UserError({
+    code: 'no_configuration',
+    message: `The run ${run.id} was not made by \`agl train\`, so nothing says what of it is trained on.`,
+    hint: `\`agl rollouts --run ${run.id}\` lists its rollouts, and \`agl inspect ROLLOUT\` shows what one did.`,
+  });
+}
 
 /** Texts of breaks need the model's tokenizer; without its folder they are left out. */
 async function decoderOf({ policy }: Config): Promise<Decode | undefined> {

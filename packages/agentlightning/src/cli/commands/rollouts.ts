@@ -3,7 +3,7 @@ import type { RolloutFilter } from '../../store/queries.ts';
 import type { Store } from '../../store/store.ts';
 import { rolloutMachine, statesOf } from '../../store/transitions.ts';
 import type { Attempt, Rollout, RolloutState } from '../../store/types.ts';
-import { storeLocation, withStore } from '../find-store.ts';
+import { readStore, storeLocation } from '../find-store.ts';
 import { wholeNumber } from '../numbers.ts';
 
 interface RolloutsFlags {
@@ -41,7 +41,7 @@ export function registerRollouts(program: Command): void {
       '\nExample:\n  agl rollouts --state failed --attempts\n  AGL_STORE_KEY=… agl rollouts --store http://trainer:8080 --run RUN --json\n',
     )
     .action((flags: RolloutsFlags) =>
-      withStore(storeLocation(flags.store), async (store) => {
+      readStore(storeLocation(flags.store), async (store) => {
         const rollouts = await list(store, flags);
         const lines = rollouts.flatMap((rollout) => [rolloutLine(rollout), ...(rollout.tries ?? []).map(attemptLine)]);
         const text = rollouts.length === 0 ? 'No rollouts.' : lines.join('\n');

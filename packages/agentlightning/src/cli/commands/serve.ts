@@ -11,7 +11,7 @@ import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
 import { progressLines } from '../download-progress.ts';
-import { storeLocation, withStore } from '../find-store.ts';
+import { readStore, storeLocation } from '../find-store.ts';
 import { openModelRoutes } from '../model-routes.ts';
 import { port } from '../numbers.ts';
 import { withRejection } from '../rejection.ts';
@@ -199,7 +199,7 @@ function nothingToServe(config: string): UserError {
 }
 
 async function newestPolicy(location: string): Promise<string> {
-  const runs = await withStore(location, (store) => store.listRuns());
+  const runs = await readStore(location, (store) => store.listRuns());
   const folder = runs.map((run) => join(folderOf(run, location), 'policy')).find((path) => existsSync(path));
   if (folder !== undefined) return folder;
   throw new UserError({

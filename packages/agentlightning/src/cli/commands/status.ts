@@ -1,17 +1,14 @@
-import { existsSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { AgentLightningError } from '../../errors.ts';
 import { reportLine } from '../../metrics/index.ts';
 import type { MetricsEvent } from '../../metrics/metrics.ts';
-import { describeStore, isStoreUrl } from '../../store/index.ts';
+import { describeStore } from '../../store/index.ts';
 import type { Page } from '../../store/queries.ts';
 import type { Store } from '../../store/store.ts';
 import type { Worker } from '../../store/types.ts';
-import { storeLocation, withStore } from '../find-store.ts';
+import { readStore, storeLocation } from '../find-store.ts';
 import { readJsonLines } from '../json-lines.ts';
-import { folderOf, runsBeside } from '../stack.ts';
+import { folderOf } from '../stack.ts';
 
 export function registerStatus(program: Command): void {
   program
@@ -31,30 +28,25 @@ export function registerStatus(program: Command): void {
 interface Row {
   id: string;
   state: string;
-  createdAt: number | null;
+  createdAt: number;
   last: MetricsEvent | null;
 }
 
 async function readRuns(location: string): Promise<Row[]> {
-  try {
-    const { runs, workers } = await withStore(location, async (store) => ({
-      runs: await store.listRuns(),
-      // A file opens for one process alone, so nobody else has a run going on in it.
-      workers: isStoreUrl(location) ? await liveWorkers(store) : [],
-    }));
-    return await Promise.all(
-      runs
-        .filter(({ config }) => !('preflightOf' in config))
-        .map(async (run) => {
-          const goesOn = workers.some((id) => id.startsWith(`${run.id}:`));
-          const state = run.state === 'running' && !goesOn ? 'interrupted' : run.state;
-          return { id: run.id, state, createdAt: run.createdAt, last: await lastFigures(folderOf(run, location)) };
-        }),
-    );
-  } catch (error) {
-    if (!AgentLightningError.isInstance(error) || error.code !== 'store_in_use') throw error;
-    return readRunsInUse(location);
-  }
+  const { runs, workers } = await readStore(location, async (store, { shared }) => ({
+    runs: await store.listRuns(),
+    // Who has a file alone knows that nobody has a run going on in it.
+    workers: shared ? await liveWorkers(store) : [],
+  }));
+  return await Promise.all(
+    runs
+      .filter(({ config }) => !('preflightOf' in config))
+      .map(async (run) => {
+        const goesOn = workers.some((id) => id.startsWith(`${run.id}:`));
+        const state = run.state === 'running' && !goesOn ? 'interrupted' : run.state;
+        return { id: run.id, state, createdAt: run.createdAt, last: await lastFigures(folderOf(run, location)) };
+      }),
+  );
 }
 
 async function liveWorkers(store: Store): Promise<string[]> {
@@ -68,28 +60,12 @@ async function liveWorkers(store: Store): Promise<string[]> {
   return ids;
 }
 
-/** While a run has the store, its folder tells how far it is; the figures that were written last are those of the run. */
-async function readRunsInUse(path: string): Promise<Row[]> {
-  const folder = runsBeside(path);
-  const ids = existsSync(folder) ? await readdir(folder) : [];
-  const runs = await Promise.all(
-    ids.map(async (id) => ({
-      id,
-      last: await lastFigures(join(folder, id)),
-      writtenAt: (await stat(join(folder, id, 'metrics.jsonl')).catch(() => null))?.mtimeMs ?? 0,
-    })),
-  );
-  return runs
-    .sort((a, b) => b.writtenAt - a.writtenAt)
-    .map(({ id, last }, index) => ({ id, state: index === 0 ? 'running' : 'not running', createdAt: null, last }));
-}
-
 async function lastFigures(folder: string): Promise<MetricsEvent | null> {
   const events = await readJsonLines<MetricsEvent>(join(folder, 'metrics.jsonl'));
   return events.findLast(({ kind }) => kind !== 'checkpoint') ?? null;
 }
 
 function describe({ id, state, createdAt, last }: Row): string {
-  const began = createdAt === null ? '' : `${new Date(createdAt).toISOString().slice(0, 19).replace('T', ' ')} UTC  `;
+  const began = `${new Date(createdAt).toISOString().slice(0, 19).replace('T', ' ')} UTC  `;
   return `${id}  ${state.padEnd(11)}  ${began}${last ? reportLine(last) : 'no figures yet'}`;
 }

@@ -2,4 +2,4 @@
  * One SQLite file as the store: opening, owner lock, migrations, and the driver behind Kysely.
  * It must not know what the tables mean to anybody: that is sql/.
  */
-export { openMemoryStore, openMemoryTables, openSqliteStore, openSqliteTables } from './open.ts';
+export { openMemoryStore, openMemoryTables, openSqliteReader, openSqliteStore, openSqliteTables } from './open.ts';

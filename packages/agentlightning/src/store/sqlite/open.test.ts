@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Migration } from '../sql/index.ts';
 import { callOf, crash, enqueue, seed } from '../testing/index.ts';
 import { migrations } from './migrations/index.ts';
-import { openDatabase, openSqliteStore } from './open.ts';
+import { openDatabase, openSqliteReader, openSqliteStore } from './open.ts';
 import { query } from './statements.ts';
 import { startChild, temporaryFolder } from './testing/index.ts';
 
@@ -53,6 +53,20 @@ describe('opening a store file', () => {
     expect(query(database, 'pragma busy_timeout')).toEqual([{ timeout: 5000 }]);
     database.close();
     owner.release();
+  });
+
+  it('can be for reading beside the owner, whose commits are seen and whose lock stays', async () => {
+    const child = startChild(path, 1);
+    await child.written(1);
+    const reader = openSqliteReader(path)!;
+    const lastSeen = await reader.lastChange();
+    await child.written(child.lines.length + 5);
+    expect(await reader.lastChange()).toBeGreaterThan(lastSeen);
+    await expect(reader.createRun({ id: 'mine', config: {} })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await reader.close();
+    await child.written(child.lines.length + 1);
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: 'store_in_use' });
+    await child.kill();
   });
 
   it('lets other programs read meanwhile', async () => {

@@ -33,6 +33,21 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return sqliteStoreOver({ ...options, database, owner });
 }
 
+/**
+ * Reads along with the process that owns the file: what that has committed is seen, every write is refused.
+ *
+ * @returns null when the schema is of an earlier version, which only the owner may change
+ * @throws {StoreError} as {@link openSqliteStore}, but for `store_in_use`
+ */
+export function openSqliteReader(path: string): Store | null {
+  const opened = openForReading(path);
+  if (opened === null) return null;
+  const { database } = opened;
+  const db = new Kysely<StoreSchema>({ dialect: sqliteDialect({ database, path }) });
+  const close = async (): Promise<void> => translating(path, () => database.close());
+  return new SqlStore({ access: directAccess(db), name: path, clock: Date.now, ids: uuidv7, close });
+}
+
 export interface OpenDatabase {
   database: Database;
   owner: OwnerLock;
