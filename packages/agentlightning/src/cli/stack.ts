@@ -6,7 +6,7 @@ import type { Engine } from '../engines/engine.ts';
 import { createFrozenEngine } from '../engines/frozen.ts';
 import { type Route, Routes, Sessions } from '../gateway/index.ts';
 import { createServer, type Server, type ServerOptions } from '../server/index.ts';
-import { isStoreUrl, openStore } from '../store/index.ts';
+import { isStoreUrl, openStore, openTables } from '../store/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Run } from '../store/types.ts';
 import { createEmbeddedUpstream, type ModelText, modelText, type Upstream } from '../upstreams/index.ts';
@@ -51,6 +51,7 @@ export async function openStack({ config, onFatal, onWarning }: StackOptions): P
     const server = await createServer({
       store,
       storeApi: store,
+      storeTables: () => openTables(config.store, 'read'),
       sessions,
       routes: new Routes([...(policy === null ? [] : [policy]), ...models], servedModel(config)),
       replacements: replacementsOf(configuredPrompts(config.prompts)),

@@ -6,6 +6,7 @@ import type { PlainVerb, StoreVerb } from '../store/http/verb.ts';
 import { type StoreStream, storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { StoreRequestError, statusOf, toErrorBody } from '../store/http/wire-errors.ts';
 import type { Store } from '../store/store.ts';
+import { type MountedArchive, mountArchive } from './mount-archive.ts';
 import { mountSessions } from './mount-sessions.ts';
 import { requireStoreScope } from './store-access.ts';
 import { storeBodies } from './store-bodies.ts';
@@ -16,6 +17,8 @@ export interface MountedStore {
   store: Store;
   /** Of the gateway beside it, for controllers elsewhere. Absent: it has none. */
   sessions?: Sessions;
+  /** For archives of the whole store. */
+  openTables?: MountedArchive['openTables'];
   keys: KeyRing;
   /** Undefined: nobody could show a key, so the API is closed. */
   adminKey: string | undefined;
@@ -39,7 +42,8 @@ export function mountStore(app: FastifyInstance, mounted: MountedStore): void {
       const { ids } = readRequest(storeStreams.waitForRollouts.request, request.body);
       await streamRollouts(mounted.store, { ids, reply, closing: closing.signal });
     });
-    const { store, sessions } = mounted;
+    const { store, sessions, openTables } = mounted;
+    mountArchive(api, { openTables, require: (request) => void requireStoreScope(mounted, request, 'admin') });
     const require = (request: FastifyRequest) => void requireStoreScope(mounted, request, 'controller');
     if (sessions !== undefined) mountSessions(api, { store, sessions, require, closing: closing.signal });
     done();

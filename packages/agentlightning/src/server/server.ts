@@ -15,6 +15,7 @@ import {
   type Sessions,
 } from '../gateway/index.ts';
 import type { Replacement } from '../prompts/index.ts';
+import type { ArchiveDatabase } from '../store/archive/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Json } from '../store/types.ts';
 import { type CallMetrics, createCallMetrics } from './call-metrics.ts';
@@ -43,6 +44,8 @@ export interface ServerOptions {
   store: ServedStore | null;
   /** The store that others reach under `/agl/v1/store`, with keys of its scopes. Absent: none. */
   storeApi?: Store;
+  /** Its tables, for archives. Absent: none are given. */
+  storeTables?: () => Promise<ArchiveDatabase>;
   sessions: Sessions;
   routes: Routes;
   /** Default: 127.0.0.1. Another address needs an admin key. */
@@ -170,8 +173,9 @@ function mount(
   mountGateway(app, mounted);
   mountEmbeddings(app, mounted, chat);
   mountPrompts(app, { prompts, sessionOf: (request) => sessionOf({ access }, request) });
-  if (options.storeApi !== undefined) mountStore(app, { store: options.storeApi, sessions, keys, adminKey, onRefused });
-  app.get('/openapi.json', () => describeServer(dialects, { store: options.storeApi !== undefined }));
+  const { storeApi, storeTables: openTables } = options;
+  if (storeApi !== undefined) mountStore(app, { store: storeApi, openTables, sessions, keys, adminKey, onRefused });
+  app.get('/openapi.json', () => describeServer(dialects, { store: storeApi !== undefined }));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
   app.post('/agl/v1/rewards', async (request, reply) => {
     const session = sessionOf({ access }, request);

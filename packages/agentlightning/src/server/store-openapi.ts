@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { archivePath } from '../store/http/archive.ts';
+import { nothing } from '../store/http/verb.ts';
 import type { StoreStream } from '../store/http/verbs.ts';
 import { storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { errorBody } from '../store/http/wire-errors.ts';
@@ -17,7 +19,7 @@ export function storePaths(): Record<string, object> {
     const answer = { description: 'Server-sent events.', content: { 'text/event-stream': { schema } } };
     return [storePath(name), operation(name, { ...stream, answer })];
   });
-  return Object.fromEntries([...plain, ...streams, ...sessionPaths()]) as Record<string, object>;
+  return Object.fromEntries([...plain, ...streams, ...sessionPaths(), archive()]) as Record<string, object>;
 }
 
 function sessionPaths(): [string, object][] {
@@ -34,6 +36,13 @@ function sessionPaths(): [string, object][] {
     ['/agl/v1/sessions/open', operation('openSession', { ...both, ...open })],
     ['/agl/v1/sessions/close', operation('closeSession', { ...both, ...close })],
   ];
+}
+
+function archive(): [string, object] {
+  const schema = { type: 'string', description: 'An archive of `agl export`, a JSON object in each line.' };
+  const answer = { description: 'Everything.', content: { 'application/jsonl': { schema } } };
+  const about = 'Everything that the store has, at one moment.';
+  return [archivePath, operation('archive', { method: 'GET', scope: 'admin', about, request: nothing, answer })];
 }
 
 interface Described extends Pick<StoreStream, 'method' | 'scope' | 'about' | 'request'> {

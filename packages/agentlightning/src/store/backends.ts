@@ -30,8 +30,8 @@ const backends: readonly Backend[] = [
     openTables: async (url) => {
       throw new ArchiveError({
         code: 'no_database',
-        message: `Archives are made where the database is, and ${describeHttpLocation(url)} is a server in front of it.`,
-        hint: 'Give the file or the postgres://… URL that the server has; a file may be exported while the server uses it.',
+        message: `Archives go into the database itself, and ${describeHttpLocation(url)} is a server in front of it.`,
+        hint: 'Give the postgres://… URL that the server has, or its file while the server is stopped.',
       });
     },
     describe: describeHttpLocation,
@@ -53,7 +53,7 @@ export async function openStore(location: string): Promise<Store> {
 }
 
 /**
- * The tables of a store, for `exportArchive` (`read`: beside whoever has it open) and `importArchive` (`write`).
+ * The tables of a store, for `exportArchive` (`read`: beside whoever has it open) and `importArchive` (`write`). Of a server see `receiveArchive`.
  *
  * @throws {StoreError} as {@link openStore}; {@link ArchiveError} `no_database` for an address of a server
  */
@@ -64,6 +64,11 @@ export async function openTables(location: string, mode: 'read' | 'write'): Prom
 /** For people and for what is kept of a run: without secrets. */
 export function describeStore(location: string): string {
   return backendOf(location).describe(location);
+}
+
+/** Whether the store is behind a server's HTTP API. */
+export function isServer(location: string): boolean {
+  return ['http:', 'https:'].includes(protocolOf(location) ?? '');
 }
 
 /** False for the path of a file. */

@@ -2,6 +2,6 @@
  * The store: tasks, rollouts, attempts, calls, rewards, policy versions, checkpoints; the only contract between the side
  * that runs agents and the side that learns. It must not know gateways, runners, engines or algorithms.
  */
-export { describeStore, isStoreUrl, openStore, openTables } from './backends.ts';
-export { openHttpStore, storeKey } from './http/index.ts';
+export { describeStore, isServer, isStoreUrl, openStore, openTables } from './backends.ts';
+export { openHttpStore, receiveArchive, storeKey } from './http/index.ts';
 export { openMemoryStore, openMemoryTables, openSqliteReader, openSqliteStore } from './sqlite/index.ts';

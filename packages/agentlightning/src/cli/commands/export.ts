@@ -26,7 +26,11 @@ export function registerExport(program: Command): void {
     .command('export')
     .description('write what a store has as files')
     .argument('<path>', 'a file or folder that does not exist yet')
-    .option('--store <location>', 'a file, which may be in use, or postgres://…', '.agl/store.db')
+    .option(
+      '--store <location>',
+      'a file, which may be in use, postgres://…, or http://… of a server (key: AGL_STORE_KEY)',
+      '.agl/store.db',
+    )
     .addOption(new Option('--format <name>', 'form of the files').choices(names).default(names[0]))
     .option('--json', 'one JSON object')
     .option('--run <id...>', 'training data: of these runs; default: all')

@@ -7,7 +7,7 @@ import { UserError } from '../../errors.ts';
 import { isLoopback, type Route, Routes, Sessions } from '../../gateway/index.ts';
 import type { Replacement } from '../../prompts/index.ts';
 import { createServer, type ServerOptions } from '../../server/index.ts';
-import { describeStore, isStoreUrl, openStore } from '../../store/index.ts';
+import { describeStore, isStoreUrl, openStore, openTables } from '../../store/index.ts';
 import { adminKeyFor } from '../admin-key.ts';
 import { Closing } from '../closing.ts';
 import { progressLines } from '../download-progress.ts';
@@ -96,7 +96,7 @@ async function serve(model: string | undefined, flags: Served): Promise<void> {
     const server = await createServer({
       // Attempts of controllers elsewhere are recorded; calls without an attempt's key are not.
       store,
-      ...(store === null ? {} : { storeApi: store }),
+      ...(store === null ? {} : { storeApi: store, storeTables: () => openTables(location, 'read') }),
       sessions,
       routes: new Routes(routes, first.alias),
       replacements: store === null ? [] : replacements,

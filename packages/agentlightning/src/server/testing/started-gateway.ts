@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BudgetLimits, type Route, Routes, type SessionSampling, Sessions } from '../../gateway/index.ts';
-import { openSqliteStore } from '../../store/index.ts';
+import { openSqliteStore, openTables } from '../../store/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { ResourceVersions, RolloutMode } from '../../store/types.ts';
 import { createEmbeddedUpstream } from '../../upstreams/index.ts';
@@ -47,7 +47,8 @@ export async function startGateway(
   { routes: more = [], api = false, ...settings }: GatewaySettings = {},
 ): Promise<StartedGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'agl-gateway-'));
-  const store = await openSqliteStore({ path: join(folder, 'store.db') });
+  const path = join(folder, 'store.db');
+  const store = await openSqliteStore({ path });
   await store.createRun({ id: 'run', config: {} });
   await store.putTasks([{ id: 'task', input: {}, private: {} }]);
   const sessions = new Sessions();
@@ -59,7 +60,7 @@ export async function startGateway(
     sessions,
     routes,
     onFatal: (error) => fatal.push(error),
-    ...(api ? { storeApi: store } : {}),
+    ...(api ? { storeApi: store, storeTables: () => openTables(path, 'read') } : {}),
     ...settings,
   });
   let rollouts = 0;

@@ -38,6 +38,33 @@ export async function exportArchive(
 }
 
 /**
+ * Checks an archive as a whole, and writes it in another form, or the same.
+ *
+ * @returns rows by table
+ * @throws {ArchiveError} as {@link exportArchive} and {@link importArchive}
+ */
+export async function convertArchive(
+  from: string,
+  { path, format, signal }: { path: string; format: ArchiveFormat; signal?: AbortSignal },
+): Promise<RowCounts> {
+  const reader = (await formatAt(from)).open(from);
+  const counts = await reader.verify();
+  assertNothingAt(path);
+  const writer = await format.create(path);
+  try {
+    for await (const { table, rows } of reader.batches()) {
+      signal?.throwIfAborted();
+      await writer.write(table, rows);
+    }
+    await writer.finish(counts);
+    return counts;
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+}
+
+/**
  * Checks the archive as a whole, then puts it into the store in one transaction: all of it or nothing. Importing it again
  * changes nothing.
  *

@@ -19,7 +19,7 @@ export type ArchiveErrorCode =
   | 'disk_full'
   /** The file system refuses to read or write the archive. */
   | 'archive_unavailable'
-  /** Archives are made where the database is, and not over HTTP. */
+  /** Archives go into the database itself, and not over HTTP. */
   | 'no_database';
 
 /** Something is wrong with an archive, or with its place. */

@@ -2,7 +2,7 @@
  * Everything of a store as files, and back: tables to rows to formats. It must not know what rows mean to anybody but which refer
  * to which, nor where the database is.
  */
-export { copyStore, exportArchive, importArchive } from './archive.ts';
+export { convertArchive, copyStore, exportArchive, importArchive } from './archive.ts';
 export type { ArchiveDatabase } from './database.ts';
 export { ArchiveError, assertNothingAt, translateFileError } from './errors.ts';
 export { archiveFormats } from './formats.ts';

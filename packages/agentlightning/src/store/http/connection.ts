@@ -73,6 +73,17 @@ export class Connection {
     }
   }
 
+  /** The answer in the pieces that it comes in; @throws {StoreError} `answer_lost` when it breaks */
+  async *bytes(exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
+    const { statusCode, body } = await this.#send(exchange);
+    if (statusCode !== 200) throw this.#refusal(statusCode, parse(await body.text()));
+    try {
+      for await (const bytes of body) yield bytes as Uint8Array;
+    } catch (error) {
+      throw exchange.signal?.aborted ? exchange.signal.reason : this.#broken(error);
+    }
+  }
+
   /** Lets what is under way finish. */
   async close(): Promise<void> {
     await this.#agent.close();
