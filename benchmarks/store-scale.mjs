@@ -4,6 +4,8 @@ import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { openStore } from '../packages/agentlightning/dist/store/index.js';
 import { printResult } from '../scripts/result.mjs';
 import { percentile } from './gateway/load.mjs';
@@ -17,6 +19,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '60' },
   },
 });
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
 const rounds = Number(values.rounds);
 const folder = mkdtempSync(join(tmpdir(), 'agl-bench-store-scale-'));
 const metrics = {};
@@ -30,19 +34,21 @@ async function measure(calls) {
   console.log(`${calls} calls in ${Math.round(statSync(path).size / 2 ** 20)} MiB, filled in ${seconds.toFixed(0)} s`);
   settle(path);
   const store = await openStore(path);
-  const costs = {};
-  for (const [name, query] of Object.entries(queriesOf(store, shape(calls)))) {
-    const times = [];
-    for (let round = -5; round < rounds; round += 1) {
+  const queries = Object.entries(queriesOf(store, shape(calls)));
+  const times = Object.fromEntries(queries.map(([name]) => [name, []]));
+  // In turns: what disturbs the machine for some milliseconds would else hit all rounds of a short query, and no other.
+  for (let round = -5; round < rounds; round += 1) {
+    for (const [name, query] of queries) {
+      collect(); // so that nobody pays for what another query left
       // The database works in this process, so processor time says how much it does, however busy the machine is.
       const start = process.cpuUsage();
       await query(round + 5);
       const { user, system } = process.cpuUsage(start);
-      if (round >= 0) times.push((user + system) / 1000);
+      if (round >= 0) times[name].push((user + system) / 1000);
     }
-    // The lower quartile: the work of the query, without what the runtime does beside it now and then.
-    costs[name] = percentile(times, 0.25);
   }
+  // The lower quartile: the work of the query, without what the runtime does beside it now and then.
+  const costs = Object.fromEntries(queries.map(([name]) => [name, percentile(times[name], 0.25)]));
   await store.close();
   return costs;
 }

@@ -6,10 +6,10 @@ import type { PlainVerb, StoreVerb } from '../store/http/verb.ts';
 import { type StoreStream, storePath, storeStreams, storeVerbs } from '../store/http/verbs.ts';
 import { StoreRequestError, statusOf, toErrorBody } from '../store/http/wire-errors.ts';
 import type { Store } from '../store/store.ts';
+import { storeBodies } from './json-bodies.ts';
 import { type MountedArchive, mountArchive } from './mount-archive.ts';
 import { mountSessions } from './mount-sessions.ts';
 import { requireStoreScope } from './store-access.ts';
-import { storeBodies } from './store-bodies.ts';
 import { readRequest, storeError } from './store-errors.ts';
 import { streamChanges, streamRollouts } from './store-streams.ts';
 

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { Json } from '../store/types.ts';
 import { failureBody, receiveEvent, receiveOtlp, type Signal, TracingError } from '../tracing/index.ts';
 import { httpProblem } from './errors.ts';
+import { agentBodies } from './json-bodies.ts';
 import { type MountedGateway, sessionOf } from './mount-gateway.ts';
 
 export interface MountedTracing extends Pick<MountedGateway, 'access'> {
@@ -25,11 +26,15 @@ const signals: readonly Signal[] = ['traces', 'logs'];
 
 /** Mounts the OTLP receiver, and the event URL of the Python project's 1.0. */
 export function mountTracing(app: FastifyInstance, mounted: MountedTracing): void {
-  app.post('/api/rollouts/:rolloutId/attempt/:attempt/events', async (request, reply) => {
-    await keep(mounted, request, (store, { attemptId }) =>
-      receiveEvent(store, request.body as Json, { attemptId, now: mounted.now(), newIds }),
-    );
-    return reply.code(201).send({});
+  void app.register((events, _, done) => {
+    agentBodies(events);
+    events.post('/api/rollouts/:rolloutId/attempt/:attempt/events', async (request, reply) => {
+      await keep(mounted, request, (store, { attemptId }) =>
+        receiveEvent(store, request.body as Json, { attemptId, now: mounted.now(), newIds }),
+      );
+      return reply.code(201).send({});
+    });
+    done();
   });
 
   void app.register((otlp, _, done) => {
@@ -116,10 +121,9 @@ function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const ofHttp = httpProblem(error as FastifyError);
-  const problem = ofHttp ?? problemOf(error);
+  const problem = httpProblem(error as FastifyError) ?? problemOf(error);
   onRefused(request, problem);
-  const message = ofHttp === null ? `${problem.code}: ${problem.message}` : problem.message;
+  const message = `${problem.code}: ${problem.message}`;
   const { contentType, body } = failureBody(request.headers['content-type'], message);
   return reply.code(problem.status).type(contentType).send(body);
 }

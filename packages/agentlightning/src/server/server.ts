@@ -21,6 +21,7 @@ import type { Json } from '../store/types.ts';
 import { type CallMetrics, createCallMetrics } from './call-metrics.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { mountErrors } from './errors.ts';
+import { agentBodies } from './json-bodies.ts';
 import { assertGuarded, listen } from './listen.ts';
 import { type Log, refusal } from './log.ts';
 import { mountEmbeddings } from './mount-embeddings.ts';
@@ -177,12 +178,16 @@ function mount(
   if (storeApi !== undefined) mountStore(app, { store: storeApi, openTables, sessions, keys, adminKey, onRefused });
   app.get('/openapi.json', () => describeServer(dialects, { store: storeApi !== undefined }));
   mountTracing(app, { store, access, onFatal, onRefused, now, maxBodyBytes });
-  app.post('/agl/v1/rewards', async (request, reply) => {
-    const session = sessionOf({ access }, request);
-    if (store === null)
-      throw new RequestError({ code: 'no_store', status: 404, message: 'This server keeps no rewards.' });
-    reply.code(201);
-    return addOwnReward(store, session, request.body as Json);
+  void app.register((api, _, done) => {
+    agentBodies(api);
+    api.post('/agl/v1/rewards', async (request, reply) => {
+      const session = sessionOf({ access }, request);
+      if (store === null)
+        throw new RequestError({ code: 'no_store', status: 404, message: 'This server keeps no rewards.' });
+      reply.code(201);
+      return addOwnReward(store, session, request.body as Json);
+    });
+    done();
   });
 }
 

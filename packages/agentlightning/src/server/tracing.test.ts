@@ -153,19 +153,26 @@ describe('the OTLP receiver', () => {
     expect(await answer.json()).toMatchObject({ code: 3, message: expect.stringMatching(`^${code}: `) as string });
   });
 
-  it('refuses a body of 50 MiB before it was sent', async () => {
-    const { promise, resolve, reject } = deferred<number | undefined>();
-    const headers = {
-      authorization: `Bearer ${own.token}`,
-      'content-type': 'application/json',
-      'content-length': 50 << 20,
-    };
-    const open = httpRequest(`${gateway.server.url}/v1/traces`, { method: 'POST', headers });
-    open.on('response', ({ statusCode }) => resolve(statusCode)).on('error', reject);
-    open.flushHeaders();
-    expect(await promise).toBe(413);
-    open.destroy();
-  });
+  it.each(['/v1/traces', '/v1/logs', '/agl/v1/rewards'])(
+    '%s refuses a body of 50 MiB before it was sent',
+    async (path) => {
+      const { promise, resolve, reject } = deferred<[number | undefined, string]>();
+      const headers = {
+        authorization: `Bearer ${own.token}`,
+        'content-type': 'application/json',
+        'content-length': 50 << 20,
+      };
+      const open = httpRequest(`${gateway.server.url}${path}`, { method: 'POST', headers });
+      open
+        .on('response', (answer) => {
+          answer.on('data', (text: Buffer) => resolve([answer.statusCode, String(text)]));
+        })
+        .on('error', reject);
+      open.flushHeaders();
+      expect(await promise).toEqual([413, expect.stringContaining('body_too_large')]);
+      open.destroy();
+    },
+  );
 
   it('keeps spans of a clock that is a day off, and marks them', async () => {
     const nanos = (milliseconds: number) => `${milliseconds}000000`;
@@ -266,6 +273,22 @@ describe('the OTLP receiver', () => {
     own = await gateway.attempt();
     expect((await send('/v1/traces', traces(spanOf('1'.repeat(16))))).status).toBe(503);
     expect(gateway.fatal).toEqual([full]);
+  });
+});
+
+describe('a reward or event that cannot be read', () => {
+  it.each<[string, string | Uint8Array, string, number, string]>([
+    ['JSON cut short', '{"value": 1', 'application/json', 400, 'is not JSON'],
+    ['NaN, which JSON has not', '{"value": NaN}', 'application/json', 400, 'is not JSON'],
+    ['a name that is not UTF-8', Buffer.from('{"value":1,"name":"\xff"}', 'latin1'), 'application/json', 400, 'UTF-8'],
+    ['another content type', '{"value": 1}', 'text/plain', 415, 'Unsupported Media Type'],
+  ])('%s is refused, saying so', async (_, body, type, status, words) => {
+    for (const path of ['/agl/v1/rewards', `/api/rollouts/${own.rolloutId}/attempt/1/events`]) {
+      const answer = await send(path, body, { 'content-type': type });
+      expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
+    }
+    expect(await rewards()).toEqual([]);
+    expect(gateway.fatal).toEqual([]);
   });
 });
 
