@@ -1,11 +1,9 @@
 // npm run bench -- store-scale [--calls 1000000] [--base 10000]: the queries of trainer and UI on a file with many calls beside the same
-// queries on one with few, in processor time. Ratios are the time with few ÷ the time with many; 0.5 is the bound.
+// queries on one with few, undisturbed. Ratios are the time with few ÷ the time with many; 0.5 is the bound.
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { openStore } from '../packages/agentlightning/dist/store/index.js';
 import { printResult } from '../scripts/result.mjs';
 import { percentile } from './gateway/load.mjs';
@@ -16,12 +14,11 @@ const { values } = parseArgs({
   options: {
     calls: { type: 'string', default: '1000000' },
     base: { type: 'string', default: '10000' },
-    rounds: { type: 'string', default: '60' },
+    rounds: { type: 'string', default: '150' },
   },
 });
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc');
 const rounds = Number(values.rounds);
+const warmUp = 50;
 const folder = mkdtempSync(join(tmpdir(), 'agl-bench-store-scale-'));
 const metrics = {};
 const ratios = {};
@@ -36,19 +33,22 @@ async function measure(calls) {
   const store = await openStore(path);
   const queries = Object.entries(queriesOf(store, shape(calls)));
   const times = Object.fromEntries(queries.map(([name]) => [name, []]));
-  // In turns: what disturbs the machine for some milliseconds would else hit all rounds of a short query, and no other.
-  for (let round = -5; round < rounds; round += 1) {
-    for (const [name, query] of queries) {
-      collect(); // so that nobody pays for what another query left
-      // The database works in this process, so processor time says how much it does, however busy the machine is.
-      const start = process.cpuUsage();
-      await query(round + 5);
-      const { user, system } = process.cpuUsage(start);
-      if (round >= 0) times[name].push((user + system) / 1000);
+  // In turns, beginning with another one each time: what disturbs the machine for some milliseconds, and what the runtime clears away
+  // every so many allocations, would else hit all rounds of one query. Those that write need each other, and stay in their order.
+  const writes = queries.findIndex(([name]) => name === 'list_step');
+  const reads = queries.slice(writes);
+  for (let round = -warmUp; round < rounds; round += 1) {
+    const first = ((round + warmUp) * 7) % reads.length;
+    const turn = [...queries.slice(0, writes), ...reads.slice(first), ...reads.slice(0, first)];
+    for (const [name, query] of turn) {
+      // Not processor time: that of the runtime's other threads, which compile and collect what an earlier query left, would be in it.
+      const start = performance.now();
+      await query(round + warmUp);
+      if (round >= 0) times[name].push(performance.now() - start);
     }
   }
-  // The lower quartile: the work of the query, without what the runtime does beside it now and then.
-  const costs = Object.fromEntries(queries.map(([name]) => [name, percentile(times[name], 0.25)]));
+  // The lowest tenth: the work of the query, without what the runtime and other programs do in between.
+  const costs = Object.fromEntries(queries.map(([name]) => [name, percentile(times[name], 0.1)]));
   await store.close();
   return costs;
 }
